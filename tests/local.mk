@@ -375,7 +375,7 @@ GBA_MPI_TESTS = \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
 	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed tests/mpi/counted \
 	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
-	tests/mpi/soak tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare tests/mpi/trials
+	tests/mpi/soak tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare tests/mpi/trials tests/mpi/living
 check_LIBRARIES =
 check_LTLIBRARIES =
 if BUILD_OMPI

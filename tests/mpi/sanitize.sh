@@ -83,6 +83,54 @@ valgrind_right() {
     took "$took_path"
 }
 
+# MODE PATH: what one more communicator costs, in instructions and in system calls, while 100 and
+# while 3,000 live: equal within 20 percent; or while so many agree at the same time: within 40, because rank 0, which is
+# counted, then waits for the other rank in each sample. The least of all samples counts, the one with the least
+# waiting; calls that wait are left out.
+living_equal() {
+    local mode=$1
+    limit 900
+    path_options "$2"
+    cat >"$work/counted" <<'END'
+#!/bin/bash
+[ "${OMPI_COMM_WORLD_RANK-$PMIX_RANK}" = 0 ] || exec "$@"
+exec valgrind -q --tool=callgrind --trace-syscalls=yes --log-file="$COUNTED.log" --callgrind-out-file="$COUNTED" \
+    --collect-atstart=no --toggle-collect=few --dump-after=few --toggle-collect=many --dump-after=many "$@"
+END
+    chmod +x "$work/counted"
+    wrapper=("$work/counted")
+    job -x COUNTED="$work/counts" "${path[@]}" --mca coll_gba_barrier_agree_after 0 -np 2 -- living "$mode"
+    took "$2"
+    awk -v mode="$mode" -v most="$([ "$mode" = at_once ] && echo 1.4 || echo 1.2)" '
+        function least(what, name, value) {
+            if (mode == "at_once") value /= name == "few" ? 100 : 3000
+            if (!((what, name) in found) || value < found[what, name]) found[what, name] = value
+        }
+        /^desc: Trigger: --dump-after=/ { name = $3; sub(/.*=/, "", name) }
+        /^totals: / && name != "" { least("instructions", name, $2); name = "" }
+        /sys_getpriority/ {
+            inside = !inside
+            if (!inside) least("system calls", / 0, 0 /  ? "few" : "many", calls)
+            calls = 0
+            next
+        }
+        /^SYSCALL/ && inside && !/sys_(sched_yield|clock_gettime|epoll_wait|poll|futex|read|recv[a-z]*) / { calls++ }
+        END {
+            for (i = split("instructions,system calls", names, ","); i > 0; i--) {
+                few = found[names[i], "few"]; many = found[names[i], "many"]
+                printf "%s: %d besides 100, %d besides 3000\n", names[i], few, many
+                bad = bad || few == "" || many == "" || many > most * few
+            }
+            exit bad
+        }' "$work/counts".* || fail "the cost depends on the number of communicators"
+    rm -f "$work/counts".*
+}
+
+living_switch() {
+    switch_start 127.0.0.1
+    living_equal agreed "$unix"
+}
+
 all_asan() {
     local device
     for device in sim lost none v1 v2 v3; do
@@ -107,4 +155,10 @@ all_valgrind() {
     test_case valgrind-early_exit-v1 valgrind_right v1 early_exit 60
     test_case valgrind-early_exit-v2 valgrind_right v2 early_exit 60
     test_case valgrind-early_exit-v3 valgrind_right v3 early_exit 60
+    test_case valgrind-living-none living_equal agreed none
+    test_case valgrind-living-sim living_equal fresh sim
+    test_case valgrind-living-scarce living_equal agreed sim
+    test_case valgrind-living-switch living_switch
+    test_case valgrind-at-once-none living_equal at_once none
+    test_case valgrind-at-once-scarce living_equal at_once sim
 }

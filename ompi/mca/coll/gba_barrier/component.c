@@ -33,7 +33,7 @@ static int component_open(void)
     static const char *const needed[] = {"basic", "libnbc", NULL};
 
     gba_coll->capabilities = NULL;
-    gba_coll->busy = NULL;
+    gba_coll->busy = gba_coll->busy_at = NULL;
     gba_coll->progress_registered = false;
     gba_common_open();
     gba_coll->abi_differs = !gba_common_abi_check(classes);

@@ -29,6 +29,15 @@
  */
 #define SLOW_NS 25000u
 
+/*
+ * The most modules of a turn. The PML takes in some dozens of messages in a turn of opal_progress,
+ * so n modules need a number of turns in proportion to n; with all modules in each turn they would
+ * cost n squared steps. The next turn goes on where this one ends. A turn that follows the last one
+ * after RARE_NS has all modules, because the program may call MPI once a minute.
+ */
+#define TURN_MODULES 64u
+#define RARE_NS      1000000u
+
 /* One turn of the queues. */
 struct turn {
     bool slow;                         /* call gba_barrier_progress, which takes a microsecond */
@@ -62,17 +71,20 @@ static void turn_end(struct turn *turn)
 static void busy_insert(gba_coll_module_t *module)
 {
     module->busy_next = gba_coll->busy;
+    module->busy_link = &gba_coll->busy;
+    if (module->busy_next != NULL)
+        module->busy_next->busy_link = &module->busy_next;
     gba_coll->busy = module;
     gba_word_store_relaxed(&gba_coll->busy_any, 1);
 }
 
 static void busy_remove(const gba_coll_module_t *module)
 {
-    gba_coll_module_t **link = &gba_coll->busy;
-
-    while (*link != module)
-        link = &(*link)->busy_next;
-    *link = module->busy_next;
+    *module->busy_link = module->busy_next;
+    if (module->busy_next != NULL)
+        module->busy_next->busy_link = module->busy_link;
+    if (module == gba_coll->busy_at)
+        gba_coll->busy_at = module->busy_next;
     gba_word_store_relaxed(&gba_coll->busy_any, gba_coll->busy != NULL);
 }
 
@@ -206,9 +218,30 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
     gba_coll_agree_apply(module);
 }
 
+/* The turn of some modules, with the lock held. All turns of a round, which visits each module
+ * once, are slow or none is. */
+static void busy_step(struct turn *turn)
+{
+    const bool rare = gba_clock_ns() - gba_coll->turned >= RARE_NS;
+    unsigned left = rare ? UINT_MAX : TURN_MODULES;
+    gba_coll_module_t *module;
+
+    gba_coll->slow_due |= turn->slow;
+    if (rare || gba_coll->busy_at == NULL) {
+        gba_coll->busy_at = gba_coll->busy;
+        gba_coll->slow = gba_coll->slow_due;
+        gba_coll->slow_due = false;
+    }
+    turn->slow = gba_coll->slow;
+    for (; (module = gba_coll->busy_at) != NULL && left > 0; left--) {
+        gba_coll->busy_at = module->busy_next;
+        queue_step(module, turn);
+    }
+    gba_coll->turned = gba_clock_ns();
+}
+
 static int ibarrier_progress(void)
 {
-    gba_coll_module_t *module, *next;
     struct turn turn;
 
     /* Before the lock: a thread sees its own barriers at once, and those of other threads soon. */
@@ -221,10 +254,7 @@ static int ibarrier_progress(void)
         gba_common_progress(NULL);
     if (0 != opal_mutex_trylock(&gba_coll->queue_lock))
         return 0;
-    for (module = gba_coll->busy; module != NULL; module = next) {
-        next = module->busy_next;
-        queue_step(module, &turn);
-    }
+    busy_step(&turn);
     opal_mutex_unlock(&gba_coll->queue_lock);
     if (turn.first == NULL)
         return 0;

@@ -23,7 +23,16 @@ struct gba_coll_messages {
         int peer;
         size_t bytes;
     } lane[GBA_EXCHANGE_LANES];
+    uint32_t used; /* lanes, from the first one to the last one that may have a request */
 };
+
+/* That lane, which is about to get a request. */
+static struct lane *lane_use(struct gba_coll_messages *m, uint32_t number)
+{
+    if (m->used <= number)
+        m->used = number + 1;
+    return &m->lane[number];
+}
 
 static gba_status_t message_fail(const struct lane *lane, int code)
 {
@@ -49,7 +58,7 @@ static gba_status_t message_receive(void *ctx, uint32_t number, uint32_t from, v
                                     size_t bytes)
 {
     struct gba_coll_messages *m = ctx;
-    struct lane *lane = &m->lane[number];
+    struct lane *lane = lane_use(m, number);
 
     *lane = (struct lane){.receives = true, .peer = (int)from, .bytes = bytes};
     return message_posted(lane,
@@ -61,7 +70,7 @@ static gba_status_t message_send(void *ctx, uint32_t number, uint32_t to, const 
                                  size_t bytes)
 {
     struct gba_coll_messages *m = ctx;
-    struct lane *lane = &m->lane[number];
+    struct lane *lane = lane_use(m, number);
 
     *lane = (struct lane){.receives = false, .peer = (int)to, .bytes = bytes};
     return message_posted(
@@ -86,11 +95,13 @@ static gba_status_t messages_test(void *ctx)
     struct gba_coll_messages *m = ctx;
     gba_status_t status = GBA_OK, one;
 
-    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES && GBA_ERR_OOB != status; i++) {
+    for (uint32_t i = 0; i < m->used && GBA_ERR_OOB != status; i++) {
         one = m->lane[i].request == NULL ? GBA_OK : lane_test(&m->lane[i]);
         if (GBA_OK != one)
             status = one;
     }
+    if (GBA_OK == status)
+        m->used = 0;
     return status;
 }
 

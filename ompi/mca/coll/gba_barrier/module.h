@@ -52,7 +52,8 @@ typedef struct gba_coll_module {
     /* Nonblocking barriers, under component.queue_lock: */
     gba_coll_request_t *queue, **queue_last;
     bool begun; /* the first one is in progress, not an agreement before it */
-    struct gba_coll_module *busy_next; /* in component.busy, while the queue is not empty */
+    /* In component.busy, while the queue is not empty. */
+    struct gba_coll_module *busy_next, **busy_link;
     /* Of agreements, and of barriers after one on the fallback; see agree.c. */
     struct gba_coll_messages *messages; /* NULL until the first one */
     bool failed;                        /* one has failed, so each later barrier does */
@@ -69,9 +70,12 @@ typedef struct gba_coll_component {
     bool abi_differs; /* this Open MPI is not the one that the component was compiled with */
     opal_free_list_t requests;
     opal_mutex_t queue_lock;
-    gba_coll_module_t *busy; /* modules with a barrier in progress that opal_progress advances */
-    gba_word_t busy_any;     /* 1: busy is not empty */
-    gba_word_t progressed;   /* ns: time of their last slow turn, see ibarrier.c */
+    gba_coll_module_t *busy;    /* modules with a barrier in progress that opal_progress advances */
+    gba_coll_module_t *busy_at; /* the next one in turn, see ibarrier.c; NULL: the first */
+    gba_word_t busy_any;        /* 1: busy is not empty */
+    gba_word_t progressed;      /* ns: time of their last slow turn, see ibarrier.c */
+    uint64_t turned;            /* ns: end of their last turn */
+    bool slow, slow_due;        /* this round of turns is slow; the next one is */
     bool progress_registered;
     uint64_t *capabilities; /* of the job's processes, by vpid; 0: not looked up */
 } gba_coll_component_t;
