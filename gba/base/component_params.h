@@ -8,6 +8,9 @@
 
 #include "gba/params.h"
 
+/* The form of the totals at the end of a process. */
+enum gba_totals { GBA_TOTALS_TEXT, GBA_TOTALS_JSON };
+
 /* Of scoll: the carrier of the signals of software barriers between hosts. */
 enum gba_scoll_transport {
     GBA_SCOLL_TRANSPORT_AUTO,
@@ -21,7 +24,8 @@ enum gba_scoll_transport {
 #define GBA_AGREE_AFTER_MAX 65535
 
 struct gba_component_params {
-    char *companions, *journal;
+    char *companions;
+    int totals; /* enum gba_totals */
     /* coll */
     unsigned int sample; /* measure every n-th barrier; 0: none */
     int agree_after;
@@ -34,6 +38,9 @@ struct gba_component_params {
 
 #define OWN(field) .name = #field, .offset = offsetof(struct gba_component_params, field)
 
+static const gba_param_value_t gba_totals_forms[] = {
+    {GBA_TOTALS_TEXT, "text"}, {GBA_TOTALS_JSON, "json"}, {0, NULL}};
+
 /* Of both. */
 static const gba_param_t gba_both_params[] = {
     {OWN(companions), .type = GBA_PARAM_STRING, .string_default = "all", .level = 5,
@@ -43,10 +50,12 @@ static const gba_param_t gba_both_params[] = {
              "all collectives (basic, of coll libnbc, too) gets them as well. With \"none\" "
              "MPI_Init or shmem_init fails unless the selection names components for all other "
              "collectives"},
-    {OWN(journal), .type = GBA_PARAM_STRING, .string_default = "none", .level = 5,
-     .help = "Socket of the systemd journal, /run/systemd/journal/socket, to which rank 0 sends a "
-             "record of the job at its end: the path of most barriers, the number of barriers and "
-             "failovers, and why there is no device; \"none\": no record"},
+    {OWN(totals), .type = GBA_PARAM_ENUM, .values = gba_totals_forms,
+     .value_default = GBA_TOTALS_TEXT, .level = 5,
+     .help = "Totals of rank 0, and of each rank with repaired losses, at the end of the job: "
+             "\"text\": a line of words if verbose is at least 1; \"json\": a line of JSON at any "
+             "verbose, with the job, the path of most barriers, the barriers of each path, "
+             "failovers, and why there is no device"},
     {.name = NULL},
 };
 

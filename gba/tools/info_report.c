@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/json.h"
 #include "gba/tools/info.h"
 
 #define DEPTH 6 /* of nested JSON structures */
@@ -23,22 +24,6 @@ bool report_is_json(void)
     return json;
 }
 
-static void print_string(const char *text)
-{
-    putchar('"');
-    for (; '\0' != *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-
-        if ('"' == c || '\\' == c)
-            printf("\\%c", c);
-        else if (c < 0x20 || c >= 0x7f) /* bytes of an unknown encoding, as Latin-1 */
-            printf("\\u%04x", c);
-        else
-            putchar(c);
-    }
-    putchar('"');
-}
-
 /* What precedes an element: a comma, a new line, and its name. */
 static void element_begin(const char *name)
 {
@@ -54,7 +39,7 @@ static void element_begin(const char *name)
     for (char *c = key; '\0' != *c; c++)
         if (' ' == *c)
             *c = '_';
-    print_string(key);
+    gba_json_text(stdout, key);
     printf(": ");
 }
 
@@ -79,7 +64,7 @@ void report_text(const char *name, const char *format, ...)
         return;
     }
     element_begin(name);
-    print_string(text);
+    gba_json_text(stdout, text);
 }
 
 void report_number(const char *name, uint64_t value)
@@ -137,7 +122,7 @@ void report_item(const char *text)
     if (!json)
         return;
     element_begin(NULL);
-    print_string(text);
+    gba_json_text(stdout, text);
 }
 
 int report_error(enum info_exit code, const char *format, ...)

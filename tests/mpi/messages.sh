@@ -56,33 +56,37 @@ info_beside() {
     lines 1 "^note +new device: no other process has sim:$name open\$"
 }
 
-# The record of the job, sent to a socket of the test in place of the journal's.
-journal_record() {
-    local socket=$work/journal listener
+# The totals as JSON, at verbose 0: of rank 0, and of a rank that has repaired a loss.
+totals_json() {
     limit 60
-    # The pipe is closed when the socket is there.
-    mkfifo "$work/ready"
-    # shellcheck disable=SC2016 # variables of Perl
-    perl -MIO::Socket::UNIX -e '
-        alarm($ARGV[1]);
-        my $socket = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die $!;
-        close(STDERR);
-        recv($socket, my $text, 65536, 0);
-        print $text' "$socket" 600 >"$work/record" 2>"$work/ready" &
-    listener=$!
-    cat "$work/ready"
-    SLURM_JOB_ID=77 job --mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_journal "$socket" \
-        --mca coll_gba_barrier_device_path none -np 2 -- early_exit 20
-    lines 1 '^\[[^ ]* slurm:77\] coll gba_barrier: MPI_COMM_WORLD'
-    wait "$listener"
-    cp "$work/record" "$out"
-    cat "$out"
-    lines 1 '^MESSAGE=coll gba_barrier: job [^ ]*, slurm:77: [0-9]+ barriers, most on path software; failovers 0; MPI_COMM_WORLD .*there is no device.*$'
-    lines 1 '^GBA_PATH=software$'
-    lines 1 '^GBA_BARRIERS_DEVICE=0$'
-    lines 1 '^GBA_REASON=MPI_COMM_WORLD .*$'
-    lines 1 '^GBA_BATCH_JOB=slurm:77$'
-    lines 0 '^$'
+    SLURM_JOB_ID=77 job --mca coll_gba_barrier_totals json --mca coll_gba_barrier_device_path none -np 2 -- early_exit 20
+    lines 1 'gba_barrier'
+    totals_field 0 component 'coll gba_barrier'
+    totals_field 0 batch_job slurm:77
+    totals_field 0 path software
+    totals_field 0 reason 'MPI_COMM_WORLD (id 0, 2 ranks): software: .*there is no device.*'
+    totals_field 0 barriers/software '[1-9][0-9]*'
+    totals_field 0 barriers/sim 0
+    job --mca coll_gba_barrier_totals json --mca coll_gba_barrier_device_path 'sim?lose_arrival=7' -np 2 -- early_exit 60
+    lines 2 'gba_barrier'
+    totals_field 0 path sim
+    totals_field 0 reason ''
+    totals_field 1 lost_arrivals '[1-9][0-9]*'
+    totals_field 1 devices/0/path 'sim?lose_arrival=7'
+    totals_field 1 devices/0/answers 'true'
+}
+
+# RANK FIELD PATTERN: the field of the totals of that rank, with its path in the object.
+totals_field() {
+    local value
+    value=$(sed -n 's/.*coll gba_barrier: totals: //p' "$out" | perl -MJSON::PP -e '
+        while (<STDIN>) {
+            my $value = decode_json($_);
+            next if $value->{rank} != $ARGV[0];
+            for (split("/", $ARGV[1])) { $value = /^\d+$/ ? $value->[$_] : $value->{$_} }
+            print JSON::PP::is_bool($value) ? ($value ? "true" : "false") : $value;
+        }' "$1" "$2")
+    echo "$value" | grep -qx -- "$3" || fail "rank $1: $2 is \"$value\", not \"$3\""
 }
 
 # RANKS: a parameter prevents the software barrier, and the line names the parameter.
@@ -226,7 +230,7 @@ all_messages() {
     test_case message-companions-list companions_none gba_barrier,basic
     test_case message-companions-named companions_named
     test_alone message-info-beside info_beside
-    test_case message-journal journal_record
+    test_case message-totals-json totals_json
     test_alone message-sim-options sim_options
     test_case message-disable disable_reported
     test_case message-sw-enable sw_enable_named

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "gba/base/json.h"
 #include "sim/switch/net/trust.h"
 
 static bool keeps;
@@ -36,16 +37,9 @@ void gba_diag_print_kept(int code)
 {
     if (kept[0] == '\0')
         return;
-    printf("{\"error\":\"");
-    for (const char *c = kept; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
-            printf("\\u%04x", (unsigned char)*c);
-        else
-            putchar(*c);
-    }
-    printf("\",\"status\":%d}\n", code);
+    fputs("{\"error\":", stdout);
+    gba_json_text(stdout, kept);
+    printf(",\"status\":%d}\n", code);
     kept[0] = '\0';
 }
 

@@ -7,19 +7,8 @@
 #include <string.h>
 
 #include "gba/base/clock.h"
+#include "gba/base/json.h"
 #include "gba/types.h"
-
-/* Print a text as a JSON string. It has printable ASCII characters only. */
-static void print_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
 
 static void print_port(FILE *out, struct gba_switchd_view *view, uint32_t port,
                        const struct gba_switch_identity *user)
@@ -31,13 +20,13 @@ static void print_port(FILE *out, struct gba_switchd_view *view, uint32_t port,
     for (uint32_t group = 0; group < model->groups; group++)
         held += model->group[group].record.holder == 1 + port;
     fprintf(out, "{\"port\":%" PRIu32 ",\"kind\":\"%s\",\"host\":", port, user->kind);
-    print_text(out, user->host);
+    gba_json_text(out, user->host);
     if (gba_switch_sees(view->viewer, user))
         fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"",
                 user->user, user->process, user->job);
     if (gba_switch_sees(view->viewer, user) && user->batch_job[0] != '\0') {
         fputs(",\"batch_job\":", out);
-        print_text(out, user->batch_job);
+        gba_json_text(out, user->batch_job);
     }
     if (process != NULL)
         fprintf(out, ",\"process\":\"%s\"", process);
@@ -56,7 +45,7 @@ static void print_member(FILE *out, struct gba_switchd_view *view, uint32_t grou
         if (member.pid != 0)
             fprintf(out, ",\"pid\":%" PRIu32, member.pid);
         fputs(",\"host\":", out);
-        print_text(out, member.host);
+        gba_json_text(out, member.host);
     }
     if (member.process != NULL)
         fprintf(out, ",\"process\":\"%s\"", member.process);

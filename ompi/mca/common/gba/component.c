@@ -22,16 +22,7 @@ void gba_common_open(void)
 
 void gba_common_close(const char *who)
 {
-    struct gba_common_counts sum;
-
-    gba_common_counts_sum(&sum, NULL);
-    if (gba_common.enabled && 0 == OPAL_PROC_MY_NAME.vpid && '\0' != gba_common.journal_path[0])
-        gba_common_journal(&sum);
-    /* A sum over all processes would need an exchange after which nobody could be missing, but a
-     * process may end at any time. */
-    if (gba_common.enabled && gba_common.params.verbose > 0 &&
-        (0 == OPAL_PROC_MY_NAME.vpid || sum.retries_arrival > 0 || sum.retries_release > 0))
-        gba_common_totals(who, &sum);
+    gba_common_totals(who);
     gba_common_devices_put();
 }
 

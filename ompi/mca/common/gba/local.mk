@@ -23,7 +23,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/choice.c \
 	ompi/mca/common/gba/processors.c \
 	ompi/mca/common/gba/report.c \
-	ompi/mca/common/gba/journal.c \
+	ompi/mca/common/gba/totals.c \
 	gba/base/batch_job.c
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_SYSCONFDIR='"$(sysconfdir)"'
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)

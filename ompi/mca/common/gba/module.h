@@ -71,7 +71,6 @@ struct gba_common_module {
 struct gba_common {
     gba_params_t variables;          /* storage of the MCA parameters, which owns the strings */
     struct gba_component_params own; /* likewise of those that only the components have */
-    char journal_path[108];          /* of the checked journal: a socket; "": none */
     char why[512]; /* why the first communicator without a device has none, on its rank 0 */
     int device_path_index, device_list_index;
     gba_params_t params;     /* checked copy, from open on */
@@ -144,8 +143,7 @@ extern const struct gba_common_framework gba_common_framework;
 /* Begin the component's open: reset the state, open the log, and check the parameters. */
 void gba_common_open(void);
 
-/* End the component's close: print the totals at verbose 1, if this is rank 0 of the job or has
- * repaired a loss, and release the device. who: "rank", or "PE". */
+/* End the component's close: print the totals, and release the device. who: "rank", or "PE". */
 void gba_common_close(const char *who);
 
 /* module.c */
@@ -198,11 +196,6 @@ gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t st
 /* Count a barrier that the fallback has completed, and agree on what is due. Returns as
  * gba_common_agree. Collective, blocks. */
 gba_status_t gba_common_fallback_end(struct gba_common_module *m);
-
-/* journal.c */
-
-/* Send the record of the job to gba_common.journal_path. Never blocks. */
-void gba_common_journal(const struct gba_common_counts *sum);
 
 /* processors.c */
 

@@ -149,11 +149,6 @@ void gba_common_params_check(void)
     params->device_path = params->device_path == NULL ? empty : params->device_path;
     params->device_list = params->device_list == NULL ? empty : params->device_list;
     params->device_map = params->device_map == NULL ? empty : params->device_map;
-    /* Open MPI frees the string before the component's close. */
-    gba_common.journal_path[0] = '\0';
-    if (gba_common.own.journal != NULL && '/' == gba_common.own.journal[0])
-        snprintf(gba_common.journal_path, sizeof gba_common.journal_path, "%s",
-                 gba_common.own.journal);
     gba_common.bad_parameter[0] = '\0';
     if (GBA_OK ==
             gba_params_check(params, gba_common.bad_parameter, sizeof gba_common.bad_parameter) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output that all components share: libgba's log, lines for the user, and the totals. */
+/* The output that all components share: libgba's log, and lines for the user. */
 #include "ompi/mca/common/gba/report.h"
 #include "ompi/mca/common/gba/module.h"
 
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "gba/base/batch_job.h"
-#include "gba/spec/gba_regs.h"
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/runtime/mpiruntime.h"
@@ -208,56 +207,4 @@ bool gba_common_reason_describe(gba_status_t reason, bool due, bool asked, char 
              detailed ? device->detail : "", detailed ? ")" : "", '\0' == advice[0] ? "" : ". ",
              advice);
     return prints;
-}
-
-void gba_common_reason_keep(const struct gba_common_module *m, const char *name, const char *why)
-{
-    if (m->path <= GBA_PATH_SIM || 0 != m->rank)
-        return;
-    opal_mutex_lock(&gba_common.lock);
-    if ('\0' == gba_common.why[0])
-        snprintf(gba_common.why, sizeof gba_common.why, "%s: %s", name, why);
-    opal_mutex_unlock(&gba_common.lock);
-}
-
-/* Append what a device has counted. */
-static void counters_describe(gba_device_t *device, char *text, size_t len)
-{
-    const size_t length = strlen(text);
-    const char *comma = 0 == length ? "" : ", ";
-    unsigned long long errors;
-    gba_device_info_t info;
-
-    if (GBA_OK != gba_device_query(device, &info))
-        return;
-    errors = info.bad_access;
-    for (unsigned i = GBA_COUNTER_ERR_ACCESS; i < GBA_COUNTERS; i++)
-        errors += info.counters[i];
-    if (info.dead)
-        snprintf(text + length, len - length, "%s%s has stopped answering", comma, info.path);
-    else
-        snprintf(text + length, len - length,
-                 "%s%s counted arrivals %llu, releases %llu, rounds %llu, errors %llu", comma,
-                 info.path, (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
-                 (unsigned long long)info.counters[GBA_COUNTER_RELEASES],
-                 (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors);
-}
-
-void gba_common_totals(const char *who, const struct gba_common_counts *sum)
-{
-    const struct gba_common_device *device = &gba_common.device;
-    char text[640] = "";
-
-    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++)
-        if (device->open[i] != NULL)
-            counters_describe(device->open[i], text, sizeof text);
-    opal_output(gba_common.output,
-                "%s: totals of %s %u: barriers device %llu, switch %llu, sim %llu, software %llu, "
-                "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu, "
-                "renegotiations %llu; device: %s",
-                gba_common_framework.label, who, (unsigned)OPAL_PROC_MY_NAME.vpid,
-                sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SWITCH],
-                sum->barriers[GBA_PATH_SIM], sum->barriers[GBA_PATH_SOFTWARE],
-                sum->barriers[GBA_PATH_FALLBACK], sum->retries_arrival, sum->retries_release,
-                sum->failovers, sum->renegotiations, '\0' == text[0] ? "none" : text);
 }

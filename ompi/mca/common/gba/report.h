@@ -81,14 +81,16 @@ bool gba_common_reason_of_job(gba_status_t reason);
  */
 bool gba_common_reason_describe(gba_status_t reason, bool due, bool asked, char *text, size_t len);
 
+/* totals.c */
+
 struct gba_common_module;
-struct gba_common_counts;
 
 /* Keep why the first module of which this process is rank 0 has no device: gba_common.why is set to
  * "NAME: WHY", truncated. Thread-safe. */
 void gba_common_reason_keep(const struct gba_common_module *m, const char *name, const char *why);
 
-/* Print the totals of this process and of the device. who: "rank", or "PE". */
-void gba_common_totals(const char *who, const struct gba_common_counts *sum);
+/* Print the totals of this process and of its devices, if this is rank 0 of the job or has repaired
+ * a loss: at verbose 1 in words, or with the parameter totals as JSON. who: "rank", or "PE". */
+void gba_common_totals(const char *who);
 
 #endif
