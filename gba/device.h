@@ -56,7 +56,7 @@ typedef struct gba_device_attr {
 /*
  * Check a device path without opening anything.
  * path: "/dev/gbaN" or another absolute path; "switch:/path", "switch:/path?owner=user",
- * "switch://host:port" or "switch://host:port?auth=munge", a gba-switchd; "sim" or "sim:NAME",
+ * "switch://host:port", a gba-switchd; "sim" or "sim:NAME",
  * either with "?option=value&..."; "sim:@NUMBER", an existing simulator as gba_device_list names
  * it; "none". message, len: as for gba_params_check. Returns GBA_OK or GBA_ERR_PARAM. Thread-safe.
  */

@@ -14,8 +14,6 @@ sim_libgbaprotocol_la_SOURCES = \
 	sim/switch/core/protocol.h sim/switch/core/protocol.c \
 	sim/switch/net/trust.h sim/switch/net/trust.c \
 	sim/switch/net/process.h sim/switch/net/process.c
-sim_libgbaprotocol_la_CPPFLAGS = $(AM_CPPFLAGS) $(MUNGE_CPPFLAGS)
-sim_libgbaprotocol_la_LIBADD = $(MUNGE_LIBS)
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \

@@ -57,7 +57,7 @@ EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c tests/driver/boot
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
 	tests/switch/test_faults tests/switch/test_absence tests/switch/test_free_dead tests/switch/test_probe \
-	tests/switch/test_load tests/switch/test_job_keys tests/switch/test_munge \
+	tests/switch/test_load tests/switch/test_job_keys \
 	tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
@@ -72,7 +72,6 @@ tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
 tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
 	sim/switch/command_line.h sim/switch/fault_option.c
-tests_switch_test_munge_SOURCES = tests/switch/test_munge.c $(GBA_DAEMON_PEER)
 tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h tests/switch/jobs.c \

@@ -74,8 +74,7 @@ struct gba_dev_returns {
 
     /* Go on with such a connection, for `timeout` ns at most. attr: as for open. info: its uuid and
      * groups are set on GBA_OK. Returns GBA_OK: connected; GBA_INPROGRESS; or as open. */
-    gba_status_t (*reopened)(struct gba_dev *next, const struct gba_dev_path *path,
-                             const gba_device_attr_t *attr, uint64_t timeout,
+    gba_status_t (*reopened)(struct gba_dev *next, const gba_device_attr_t *attr, uint64_t timeout,
                              gba_device_info_t *info);
 
     /* Hand over the key that the job had from an earlier switch and keeps. Does not wait for the

@@ -219,28 +219,12 @@ static bool is_sim(const char *text)
     return 0 == strncmp(text, "sim", 3) && ('\0' == text[3] || ':' == text[3] || '?' == text[3]);
 }
 
-/* Parse the option of a host, "auth=munge" or "auth=munge:SOCKET", which follows the "?". */
-static gba_status_t auth_parse(const struct parse *parse, const char *text,
-                               struct gba_dev_path *path)
-{
-    static const char munge[] = "auth=munge";
-    const char *socket = text + sizeof munge - 1;
-
-    if (0 != strncmp(text, munge, sizeof munge - 1) ||
-        ('\0' != *socket && (':' != *socket || '/' != socket[1])) ||
-        strlen(socket) > 1 + GBA_SWITCH_FILE_MAX)
-        return refuse(parse, "after the host and its port comes ?auth=munge, or with the socket of "
-                             "munged ?auth=munge:/SOCKET, or nothing");
-    strcpy(path->auth, text + strlen("auth="));
-    return GBA_OK;
-}
-
 /* Parse the part after "switch://": HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT. */
 static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
                               struct gba_dev_path *path)
 {
     const bool brackets = '[' == rest[0]; /* an address of IPv6 has colons */
-    const char *host = rest + brackets, *option = strchr(rest, '?');
+    const char *host = rest + brackets;
     const size_t len = strcspn(host, brackets ? "]?" : ":?");
     const char *port = host + len;
     unsigned long number = 0;
@@ -252,14 +236,14 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
         port = "/";
     if (0 == len || len > GBA_SWITCH_HOST_MAX || len > strcspn(host, "/?#@ \t"))
         return refuse(parse, "after \"switch://\" comes HOST or HOST:PORT");
-    if ('\0' != *port && port != option) {
+    if ('\0' != *port) {
         number = ':' == *port && isdigit((unsigned char)port[1]) ? strtoul(port + 1, &end, 10) : 0;
-        if (0 == number || number > UINT16_MAX || ('\0' != *end && end != option))
+        if (0 == number || number > UINT16_MAX || '\0' != *end)
             return refuse(parse, "after the host comes \":PORT\", 1 to 65535, or nothing");
     }
     memcpy(path->host, host, len);
     path->port = (uint32_t)number;
-    return option == NULL ? GBA_OK : auth_parse(parse, option + 1, path);
+    return GBA_OK;
 }
 
 /* Parse the option of a socket, "owner=USER", which follows the "?". */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The text that names a device: "/dev/gba0", "switch:/path", "switch:/path?owner=user",
- * "switch://host:port", "switch://host:port?auth=munge", "sim",
- * "sim:NAME?option=value&option=value", "none".
+ * "switch://host:port", "sim", "sim:NAME?option=value&option=value", "none".
  */
 #ifndef GBA_DEV_PATH_H
 #define GBA_DEV_PATH_H
@@ -58,7 +57,6 @@ struct gba_dev_path {
      * port number of TCP, 0: the default one. */
     char host[GBA_SWITCH_HOST_MAX + 1];
     uint32_t port;
-    char auth[sizeof "munge:" + GBA_SWITCH_FILE_MAX]; /* of TCP: "": the key; "munge[:SOCKET]" */
     /* GBA_DEV_SIM; "" = the simulator of the job; "@KEY" = the existing simulator of the job with
      * that number (GBA_SIM_KEY_JOB hexadecimal digits) or of the process with that number. */
     char name[GBA_SIM_NAME_MAX + 1];

@@ -102,7 +102,7 @@ static gba_status_t look(const struct attempt *attempt, uint64_t timeout)
                                     .key_file = device->key_file,
                                     .key = device->again.by_key ? attempt->key : NULL};
     gba_device_info_t info;
-    gba_status_t status = next->ops->returns->reopened(next, &attempt->path, &attr, timeout, &info);
+    gba_status_t status = next->ops->returns->reopened(next, &attr, timeout, &info);
 
     if (GBA_OK == status && info.groups != device->groups)
         status = GBA_ERR_IO;

@@ -17,7 +17,6 @@ enum {
     OPT_GROUP,
     OPT_TCP,
     OPT_KEY_FILE,
-    OPT_AUTH,
     OPT_JOB_KEY_TIME,
     OPT_GROUPS,
     OPT_PORTS,
@@ -42,7 +41,6 @@ static const struct option long_options[] = {
     {"group", required_argument, NULL, OPT_GROUP},
     {"tcp", required_argument, NULL, OPT_TCP},
     {"key-file", required_argument, NULL, OPT_KEY_FILE},
-    {"auth", required_argument, NULL, OPT_AUTH},
     {"job-key-time", required_argument, NULL, OPT_JOB_KEY_TIME},
     {"groups", required_argument, NULL, OPT_GROUPS},
     {"ports", required_argument, NULL, OPT_PORTS},
@@ -77,15 +75,10 @@ static const char help[] =
     "                         directory is made\n"
     "  --group GROUP          group whose members may connect to the Unix socket;\n"
     "                         default: the group of this process\n"
-    "  --tcp [HOST]:[PORT]    also listen on TCP; needs --key-file or --auth munge. Default host:\n"
-    "                         loopback;\n"
+    "  --tcp [HOST]:[PORT]    also listen on TCP; needs --key-file. Default host: loopback;\n"
     "                         default port: 7114; port 0: any free one\n"
     "  --key-file FILE        file with the key of TCP clients, 32 hexadecimal digits; readable\n"
     "                         by its owner alone, or a credential of systemd\n"
-    "  --auth key             TCP clients send the key, and state their user themselves; default\n"
-    "  --auth munge[:SOCKET]  TCP clients send a credential of munge, which has their user; "
-    "SOCKET:\n"
-    "                         of munged, if it is not the default one\n"
     "  --job-key-time S       seconds that the key of a job is valid after the connection of the\n"
     "                         process that asked for it has ended; 0 to 3600; default: 60\n"
     "  --groups N             barrier groups, 1 to 32; default: 32\n"
@@ -215,14 +208,6 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
     case OPT_KEY_FILE:
         options->key_file = value;
         return true;
-    case OPT_AUTH:
-        if (!gba_switch_auth_valid(value))
-            return complain("--auth", value,
-                            gba_switch_auth_valid("munge")
-                                ? "key, munge, munge:/SOCKET"
-                                : "key; this gba-switchd was built without libmunge");
-        options->auth = strcmp(value, "key") == 0 ? NULL : value;
-        return true;
     case OPT_JOB_KEY_TIME:
         return parse_number("--job-key-time", value, 0, 3600, &options->job_key_time);
     case OPT_GROUPS:
@@ -271,8 +256,8 @@ static bool check(struct gba_switchd_options *options, bool listen_given)
 {
     if (!listen_given && !set_default_listen(options))
         return false;
-    if (options->tcp_host[0] != '\0' && options->key_file == NULL && options->auth == NULL) {
-        fprintf(stderr, "gba-switchd: --tcp needs --key-file or --auth munge: without them every "
+    if (options->tcp_host[0] != '\0' && options->key_file == NULL) {
+        fprintf(stderr, "gba-switchd: --tcp needs --key-file: without it every "
                         "process that reaches the port could use the switch\n");
         return false;
     }

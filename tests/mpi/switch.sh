@@ -212,26 +212,6 @@ switch_job_key() {
     groups_return
 }
 
-# Each rank shows a credential of munge, from a munged of the test.
-switch_munge() {
-    local munge=$work/munge
-    limit 60
-    [ -x /usr/sbin/munged ] || skip 'munge is not installed'
-    "$build/sim/switch/gba-switchd" --auth munge --help >/dev/null || skip 'built without libmunge'
-    (umask 077 && head -c 64 /dev/urandom >"$munge.key")
-    /usr/sbin/munged --foreground --force --key-file "$munge.key" --socket "$munge" --pid-file "$munge.pid" \
-        --log-file "$munge.log" --seed-file "$munge.seed" 2>/dev/null &
-    until_true test -S "$munge"
-    switch_start 127.0.0.1 --auth "munge:$munge" --log-level info
-    path=(--mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_device_path "$tcp?auth=munge:$munge")
-    job "${path[@]}" -np 3 -- early_exit 20
-    took switch
-    total_is errors -eq 0
-    switch_logged 3 "port [0-9]+: up: .*user $(id -u), process [0-9]+ \\(munge\\)"
-    groups_return
-    kill "$(cat "$munge.pid")"
-}
-
 # The ranks cannot use the switch with more ports than the job may have.
 switch_job_limit() {
     limit 60
@@ -337,7 +317,7 @@ all_switch() {
     test_case switch-regained-tcp switch_regained tcp
     test_case switch-regained-other switch_regained_other
     test_case switch-stopped switch_paused unix 5
-    test_cases switch-missing switch-no-key switch-job-key switch-job-limit switch-munge switch-key-kept \
+    test_cases switch-missing switch-no-key switch-job-key switch-job-limit switch-key-kept \
         switch-own-key switch-shares-processors switch-replaces switch-list-silent
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0

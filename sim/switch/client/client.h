@@ -93,7 +93,6 @@ struct gba_client {
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
-    bool munge;                 /* the switch has a credential of munge, and no key */
     gba_word_t dead;            /* 1: the connection is lost; never reset */
     pthread_mutex_t alloc_lock; /* counting groups and allocating one are one step */
     pthread_mutex_t lock;       /* of all fields below; held for system calls that do not block */
@@ -139,31 +138,20 @@ bool gba_socket_is_local(int file);
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
                                 const gba_device_attr_t *attr);
 
-/* Operations of the backend. A credential of munge takes gba_client_reopened as long as munge
- * does. */
+/* Operations of the backend. */
 gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                              struct gba_dev **dev);
 void gba_client_close(struct gba_dev *dev);
 gba_status_t gba_client_reopen(const struct gba_dev *dev, const struct gba_dev_path *path,
                                struct gba_dev **next);
-gba_status_t gba_client_reopened(struct gba_dev *dev, const struct gba_dev_path *path,
-                                 const gba_device_attr_t *attr, uint64_t timeout,
-                                 gba_device_info_t *info);
+gba_status_t gba_client_reopened(struct gba_dev *dev, const gba_device_attr_t *attr,
+                                 uint64_t timeout, gba_device_info_t *info);
 
 /* --- key.c --- */
 
-/* The messages that follow HELLO over TCP: a SECRET, or the CREDENTIALs of munge. */
-#define GBA_CLIENT_PROOF (GBA_SWITCH_CREDENTIAL_MAX / GBA_SWITCH_NAME_BYTES + 1)
-struct gba_client_proof {
-    uint32_t count;
-    struct gba_switch_message message[GBA_CLIENT_PROOF];
-};
-
-/* Make the proof for TCP: with the path's "auth=munge" a credential of munge, else attr->key or the
- * key of the key file; attr may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM, _NO_FILES or
- * _NOMEM. Thread-safe. */
-gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_path *path,
-                              const gba_device_attr_t *attr, struct gba_client_proof *proof);
+/* Make the SECRET that follows HELLO over TCP: attr->key or the key of the key file; attr may be
+ * NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM, _NO_FILES or _NOMEM. Thread-safe. */
+gba_status_t gba_client_prove(const gba_device_attr_t *attr, struct gba_switch_message *proof);
 
 /* Set the text (len bytes at most, terminated) to the source of a wrong key and what to do, for a
  * log line after the refusal; to "" for another refusal. attr: as for gba_client_prove, which has

@@ -15,9 +15,9 @@
 #include "gba/base/log.h"
 #include "sim/switch/client/client.h"
 
-/* Send the greeting with that proof; of no message on a Unix socket. */
+/* Send the greeting. proof: see gba_client_prove; NULL on a Unix socket. */
 static gba_status_t hello_send(const struct gba_client *client,
-                               const struct gba_client_proof *proof)
+                               const struct gba_switch_message *proof)
 {
     const struct gba_switch_message hello = {.type = GBA_SWITCH_HELLO,
                                              .code = GBA_SWITCH_PROTOCOL,
@@ -25,7 +25,7 @@ static gba_status_t hello_send(const struct gba_client *client,
                                              .member = (uint32_t)getpid(),
                                              .generation = (uint32_t)geteuid(),
                                              .value = client->job};
-    uint8_t bytes[(4 + GBA_CLIENT_PROOF) * GBA_SWITCH_MESSAGE_BYTES];
+    uint8_t bytes[5 * GBA_SWITCH_MESSAGE_BYTES];
     struct gba_switch_message message;
     char host[GBA_SWITCH_NAME_BYTES + 1] = "", job[GBA_BATCH_JOB];
     size_t len = 0;
@@ -33,8 +33,10 @@ static gba_status_t hello_send(const struct gba_client *client,
 
     gba_switch_encode(&hello, bytes);
     len += GBA_SWITCH_MESSAGE_BYTES;
-    for (uint32_t i = 0; i < proof->count; i++, len += GBA_SWITCH_MESSAGE_BYTES)
-        gba_switch_encode(&proof->message[i], bytes + len);
+    if (proof != NULL) {
+        gba_switch_encode(proof, bytes + len);
+        len += GBA_SWITCH_MESSAGE_BYTES;
+    }
     (void)gethostname(host, sizeof host - 1);
     gba_switch_name_set(&message, GBA_SWITCH_NAME_HOST, host);
     gba_switch_encode(&message, bytes + len);
@@ -45,7 +47,7 @@ static gba_status_t hello_send(const struct gba_client *client,
         gba_switch_encode(&message, bytes + len);
         len += GBA_SWITCH_MESSAGE_BYTES;
     }
-    if (0 < proof->count && gba_client_identify(&message)) { /* else the switch sees it itself */
+    if (proof != NULL && gba_client_identify(&message)) { /* else the switch sees it itself */
         gba_switch_encode(&message, bytes + len);
         len += GBA_SWITCH_MESSAGE_BYTES;
     }
@@ -91,7 +93,6 @@ static gba_status_t refusal_status(unsigned refusal)
         return GBA_ERR_VERSION;
     case GBA_SWITCH_REFUSED_USER:
     case GBA_SWITCH_REFUSED_SECRET:
-    case GBA_SWITCH_REFUSED_CREDENTIAL:
     case GBA_SWITCH_REFUSED_JOB:
         return GBA_ERR_PERM;
     case GBA_SWITCH_REFUSED_PORTS:
@@ -149,16 +150,16 @@ static gba_status_t connected(const struct gba_client *client, uint64_t due)
 }
 
 /* Greet the switch: hello_send, when the socket is connected. */
-static gba_status_t greet(struct gba_client *client, const struct gba_dev_path *path,
-                          const gba_device_attr_t *attr, uint64_t due)
+static gba_status_t greet(struct gba_client *client, const gba_device_attr_t *attr, uint64_t due)
 {
-    struct gba_client_proof proof = {.count = 0};
+    const bool tcp = 0 != client->peer_size;
+    struct gba_switch_message proof;
     gba_status_t status = connected(client, due);
 
-    if (GBA_OK == status && 0 != client->peer_size)
-        status = gba_client_prove(client, path, attr, &proof);
+    if (GBA_OK == status && tcp)
+        status = gba_client_prove(attr, &proof);
     if (GBA_OK == status)
-        status = hello_send(client, &proof);
+        status = hello_send(client, tcp ? &proof : NULL);
     explicit_bzero(&proof, sizeof proof);
     client->greeted = GBA_OK == status;
     return status;
@@ -178,8 +179,8 @@ static gba_status_t welcomed(struct gba_client *client, const gba_device_attr_t 
     return status;
 }
 
-static gba_status_t go_on(struct gba_client *client, const struct gba_dev_path *path,
-                          const gba_device_attr_t *attr, uint64_t timeout)
+static gba_status_t go_on(struct gba_client *client, const gba_device_attr_t *attr,
+                          uint64_t timeout)
 {
     const uint64_t due = gba_clock_ns() + timeout;
     gba_status_t status = GBA_OK;
@@ -187,7 +188,7 @@ static gba_status_t go_on(struct gba_client *client, const struct gba_dev_path *
     if (!gba_file_is_ours(&client->file))
         return gba_socket_failed(client, EBADF);
     if (!client->greeted)
-        status = greet(client, path, attr, due);
+        status = greet(client, attr, due);
     return GBA_OK == status ? welcomed(client, attr, due) : status;
 }
 
@@ -204,13 +205,13 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 {
     const uint64_t due = gba_clock_ns() + open_timeout(attr);
     const bool tcp = '\0' != path->host[0];
-    struct gba_client_proof proof = {.count = 0};
-    gba_status_t status = tcp ? gba_client_prove(client, path, attr, &proof) : GBA_OK;
+    struct gba_switch_message proof;
+    gba_status_t status = tcp ? gba_client_prove(attr, &proof) : GBA_OK;
 
     if (GBA_OK == status)
         status = gba_socket_open(client, path, due);
     if (GBA_OK == status)
-        status = hello_send(client, &proof);
+        status = hello_send(client, tcp ? &proof : NULL);
     if (GBA_OK == status)
         status = welcomed(client, attr, due);
     explicit_bzero(&proof, sizeof proof);
@@ -288,12 +289,11 @@ gba_status_t gba_client_reopen(const struct gba_dev *dev, const struct gba_dev_p
     return status;
 }
 
-gba_status_t gba_client_reopened(struct gba_dev *dev, const struct gba_dev_path *path,
-                                 const gba_device_attr_t *attr, uint64_t timeout,
-                                 gba_device_info_t *info)
+gba_status_t gba_client_reopened(struct gba_dev *dev, const gba_device_attr_t *attr,
+                                 uint64_t timeout, gba_device_info_t *info)
 {
     struct gba_client *client = (struct gba_client *)dev;
-    gba_status_t status = go_on(client, path, attr, timeout);
+    gba_status_t status = go_on(client, attr, timeout);
 
     if (GBA_OK == status) {
         memcpy(info->uuid, client->uuid, sizeof info->uuid);

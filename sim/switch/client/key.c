@@ -49,34 +49,13 @@ static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_S
     return GBA_ERR_IO == status ? GBA_ERR_PERM : status; /* no key is no permission */
 }
 
-static gba_status_t credential_make(const char *auth, struct gba_client_proof *proof)
-{
-    char text[GBA_SWITCH_CREDENTIAL_MAX + 1], reason[128];
-    size_t used = 0, len;
-
-    if (!gba_switch_credential_make(auth, text, reason, sizeof reason)) {
-        gba_log(GBA_LOG_ERROR, "no credential for gba-switchd over TCP: %s", reason);
-        return GBA_ERR_PERM;
-    }
-    for (len = strlen(text); used < len;)
-        used += gba_switch_credential_set(&proof->message[proof->count++], text + used, len - used);
-    explicit_bzero(text, sizeof text);
-    return GBA_OK;
-}
-
-gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_path *path,
-                              const gba_device_attr_t *attr, struct gba_client_proof *proof)
+gba_status_t gba_client_prove(const gba_device_attr_t *attr, struct gba_switch_message *proof)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    gba_status_t status;
+    gba_status_t status = key_read(attr, secret);
 
-    proof->count = 0;
-    client->munge = '\0' != path->auth[0];
-    if (client->munge)
-        return credential_make(path->auth, proof);
-    status = key_read(attr, secret);
     if (GBA_OK == status)
-        gba_switch_secret_set(&proof->message[proof->count++], secret);
+        gba_switch_secret_set(proof, secret);
     explicit_bzero(secret, sizeof secret);
     return status;
 }
@@ -84,10 +63,6 @@ gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_pa
 void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len)
 {
     text[0] = '\0';
-    if (GBA_SWITCH_REFUSED_CREDENTIAL == refusal)
-        snprintf(text, len,
-                 ": append ?auth=munge to the path; munged of both hosts needs one key, "
-                 "and clocks that differ by minutes at most");
     if (GBA_SWITCH_REFUSED_SECRET != refusal)
         return;
     if (attr != NULL && attr->key != NULL)
@@ -109,19 +84,13 @@ gba_status_t gba_client_listener_check(const struct gba_client *client, const ch
     return GBA_ERR_PERM;
 }
 
-/* Whether the processes of a job may connect with a key: over TCP, without munge. */
-static bool has_keys(const struct gba_client *client)
-{
-    return 0 != client->peer_size && !client->munge;
-}
-
 gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
 {
     struct gba_switch_message message;
     struct gba_client *client = (struct gba_client *)dev;
     gba_status_t status;
 
-    if (!has_keys(client))
+    if (0 == client->peer_size)
         return GBA_ERR_UNSUPPORTED;
     gba_switch_secret_set(&message, key);
     message.type = GBA_SWITCH_JOB_KEY;
@@ -142,7 +111,7 @@ void gba_client_key_keep(struct gba_dev *dev, const uint8_t key[GBA_KEY_SIZE])
     struct gba_client *client = (struct gba_client *)dev;
     struct gba_switch_message message;
 
-    if (!has_keys(client))
+    if (0 == client->peer_size)
         return;
     gba_switch_secret_set(&message, key);
     message.type = GBA_SWITCH_JOB_KEY;

@@ -32,7 +32,6 @@ struct gba_switchd_options {
     char tcp_host[256];                /* to bind; "": no TCP */
     char tcp_port[16];
     const char *key_file;  /* NULL: none */
-    const char *auth;      /* of TCP: NULL: the key; or as for gba_switch_credential_check */
     uint32_t job_key_time; /* s; see job_keys.h */
     const char *trace;     /* NULL: none */
     uint32_t groups, ports;

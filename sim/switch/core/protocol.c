@@ -45,7 +45,6 @@ static const uint16_t fields_of[] = {
     [GBA_SWITCH_PROBE] = FROM_SERVER | TAG | MEMBER | VALUE | KEY,
     [GBA_SWITCH_PROBED] = FROM_CLIENT | CODE | TAG | VALUE,
     [GBA_SWITCH_OWNER] = FROM_CLIENT | CODE | TAG | GROUP,
-    [GBA_SWITCH_CREDENTIAL] = FROM_CLIENT | TAG | GROUP | GENERATION | MEMBER | VALUE | KEY,
     [GBA_SWITCH_OWNED] = FROM_SERVER | MAILBOX | VALUE,
 };
 #define TYPES (sizeof(fields_of) / sizeof(fields_of[0]))
@@ -165,47 +164,19 @@ bool gba_switch_secret_parse(const char *text, uint8_t secret[GBA_SWITCH_SECRET_
     return *text == '\0' || (*text == '\n' && text[1] == '\0');
 }
 
-/* Make a message with the first bytes of a text. Returns their number. */
-static size_t text_set(struct gba_switch_message *message, uint8_t type, const char *name,
-                       size_t length)
+void gba_switch_name_set(struct gba_switch_message *message, enum gba_switch_name kind,
+                         const char *name)
 {
     uint8_t text[GBA_SWITCH_NAME_BYTES] = {0};
 
-    length = length < sizeof(text) ? length : sizeof(text);
-    memcpy(text, name, length);
-    *message = (struct gba_switch_message){.type = type,
+    memcpy(text, name, strnlen(name, sizeof(text)));
+    *message = (struct gba_switch_message){.type = GBA_SWITCH_NAME,
+                                           .code = (uint8_t)kind,
                                            .group = (uint32_t)get(text, 4),
                                            .generation = (uint32_t)get(text + 4, 4),
                                            .member = (uint32_t)get(text + 8, 4),
                                            .value = get(text + 12, 8),
                                            .key = get(text + 20, 8)};
-    return length;
-}
-
-void gba_switch_name_set(struct gba_switch_message *message, enum gba_switch_name kind,
-                         const char *name)
-{
-    text_set(message, GBA_SWITCH_NAME, name, strlen(name));
-    message->code = (uint8_t)kind;
-}
-
-size_t gba_switch_credential_set(struct gba_switch_message *message, const char *text, size_t left)
-{
-    size_t length = text_set(message, GBA_SWITCH_CREDENTIAL, text, left);
-
-    message->tag = (uint16_t)left;
-    return length;
-}
-
-size_t gba_switch_credential_get(const struct gba_switch_message *message,
-                                 char text[GBA_SWITCH_NAME_BYTES])
-{
-    size_t length = message->tag < GBA_SWITCH_NAME_BYTES ? message->tag : GBA_SWITCH_NAME_BYTES;
-    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
-
-    gba_switch_encode(message, bytes);
-    memcpy(text, bytes + 4, length);
-    return length;
 }
 
 void gba_switch_name_get(const struct gba_switch_message *message,
@@ -236,7 +207,6 @@ const char *gba_switch_refusal_text(unsigned refusal)
         [GBA_SWITCH_REFUSED_QUOTA] = "the user or the job uses as many ports as it may",
         [GBA_SWITCH_REFUSED_JOB] = "the key is that of another user or job",
         [GBA_SWITCH_REFUSED_KEYS] = "too many jobs have a key",
-        [GBA_SWITCH_REFUSED_CREDENTIAL] = "no valid credential of munge",
     };
 
     if (refusal >= sizeof(texts) / sizeof(texts[0]) || texts[refusal] == NULL)

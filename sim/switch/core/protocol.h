@@ -8,8 +8,7 @@
  * order in which they were sent, in both directions. Any number may be written at once.
  *
  * A session:
- *   client HELLO, over TCP also SECRET or CREDENTIAL; the switch answers WELCOME, and the port is
- *   up.
+ *   client HELLO, over TCP also SECRET; the switch answers WELCOME, and the port is up.
  *   client NAME, at any time after HELLO, once of each kind: the name of the client's host, and of
  *   its job in a batch system. For reports.
  *   client PROCESS, at most once, at any time after HELLO, over TCP: the host and the start of its
@@ -42,11 +41,10 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL       6u
-#define GBA_SWITCH_MESSAGE_BYTES  32u
-#define GBA_SWITCH_NAME_BYTES     28u /* of the text of NAME; shorter texts end with a 0 */
-#define GBA_SWITCH_SECRET_BYTES   16u
-#define GBA_SWITCH_CREDENTIAL_MAX 1024u /* bytes of a credential of munge: some 200 */
+#define GBA_SWITCH_PROTOCOL      6u
+#define GBA_SWITCH_MESSAGE_BYTES 32u
+#define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
+#define GBA_SWITCH_SECRET_BYTES  16u
 /* The default port number of TCP. */
 #define GBA_SWITCH_TCP_PORT 7114u
 
@@ -129,12 +127,7 @@ enum gba_switch_type {
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
      * For an OWNER with code 1 bytes 4 to 31 are the owner's NAME of GBA_SWITCH_NAME_JOB instead;
      * with code 2 the text "PORT:HOST" of the first such port; empty: none. [DRV-20] */
-    GBA_SWITCH_OWNED = 23,
-    /* tag: bytes of the credential that this message and the following ones have; at most
-     * GBA_SWITCH_CREDENTIAL_MAX. The text of at most GBA_SWITCH_NAME_BYTES is in bytes 4 to 31, see
-     * gba_switch_credential_set. In place of SECRET, if the switch wants a credential of munge. Its
-     * user takes the place of that of HELLO. */
-    GBA_SWITCH_CREDENTIAL = 24
+    GBA_SWITCH_OWNED = 23
 };
 
 /* The host of the client; its job in a batch system, "slurm:12". */
@@ -172,18 +165,17 @@ enum {
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {
-    GBA_SWITCH_REFUSED_MESSAGE = 1,    /* not a message of this protocol, or unexpected */
-    GBA_SWITCH_REFUSED_VERSION = 2,    /* another version of the protocol */
-    GBA_SWITCH_REFUSED_USER = 3,       /* the user or group of the process may not use the switch */
-    GBA_SWITCH_REFUSED_SECRET = 4,     /* wrong secret */
-    GBA_SWITCH_REFUSED_PORTS = 5,      /* all ports are in use */
-    GBA_SWITCH_REFUSED_SLOW = 6,       /* the client does not read what the switch sends */
-    GBA_SWITCH_REFUSED_SHUTDOWN = 7,   /* the switch stops */
-    GBA_SWITCH_REFUSED_IDLE = 8,       /* no HELLO or SECRET in time */
-    GBA_SWITCH_REFUSED_QUOTA = 9,      /* the user or the job uses as many ports as it may */
-    GBA_SWITCH_REFUSED_JOB = 10,       /* the secret was made for another user or job */
-    GBA_SWITCH_REFUSED_KEYS = 11,      /* no further key for a job: too many, or no random number */
-    GBA_SWITCH_REFUSED_CREDENTIAL = 12 /* no credential of munge, or not a valid one */
+    GBA_SWITCH_REFUSED_MESSAGE = 1,  /* not a message of this protocol, or unexpected */
+    GBA_SWITCH_REFUSED_VERSION = 2,  /* another version of the protocol */
+    GBA_SWITCH_REFUSED_USER = 3,     /* the user or group of the process may not use the switch */
+    GBA_SWITCH_REFUSED_SECRET = 4,   /* wrong secret */
+    GBA_SWITCH_REFUSED_PORTS = 5,    /* all ports are in use */
+    GBA_SWITCH_REFUSED_SLOW = 6,     /* the client does not read what the switch sends */
+    GBA_SWITCH_REFUSED_SHUTDOWN = 7, /* the switch stops */
+    GBA_SWITCH_REFUSED_IDLE = 8,     /* no HELLO or SECRET in time */
+    GBA_SWITCH_REFUSED_QUOTA = 9,    /* the user or the job uses as many ports as it may */
+    GBA_SWITCH_REFUSED_JOB = 10,     /* the secret was made for another user or job */
+    GBA_SWITCH_REFUSED_KEYS = 11     /* no further key for a job: too many, or no random number */
 };
 
 struct gba_switch_message {
@@ -238,13 +230,6 @@ void gba_switch_name_set(struct gba_switch_message *message, enum gba_switch_nam
  * '?'. Thread-safe. */
 void gba_switch_name_get(const struct gba_switch_message *message,
                          char name[GBA_SWITCH_NAME_BYTES + 1]);
-
-/* Make *message the next CREDENTIAL of a text with so many bytes left, 1 to
- * GBA_SWITCH_CREDENTIAL_MAX. Returns the number of bytes that it has. Thread-safe. */
-size_t gba_switch_credential_set(struct gba_switch_message *message, const char *text, size_t left);
-/* Get the bytes of a CREDENTIAL. Returns their number. Thread-safe. */
-size_t gba_switch_credential_get(const struct gba_switch_message *message,
-                                 char text[GBA_SWITCH_NAME_BYTES]);
 
 /* The text of a refusal, for a log: "wrong key". Never NULL. Thread-safe. */
 const char *gba_switch_refusal_text(unsigned refusal);

@@ -39,12 +39,10 @@ struct gba_switch_identity {
     uint64_t job;       /* 0: none */
     char batch_job[29]; /* its name in a batch system, "slurm:12"; "": none */
     bool local;         /* user and process are those of this host's kernel */
-    bool verified;      /* munge has verified the user, who is on another host */
 };
 
 /* Whether a user may know user, process and job of another port or group: a user of this host those
- * of the same user, and one that munge has verified, those of the same user,
- * another one those of the same job. [DRV-20] viewer: NULL: the administrator,
+ * of the same user, another one those of the same job. [DRV-20] viewer: NULL: the administrator,
  * who may know all. */
 bool gba_switch_sees(const struct gba_switch_identity *viewer,
                      const struct gba_switch_identity *other);

@@ -103,8 +103,8 @@ static int connect_tcp(const char *text, uint64_t due)
     struct addrinfo *list = NULL;
     int fd = -1, error;
 
-    if (sscanf(text, "[%255[^]]]:%15[^?]", host, port) < 1 &&
-        sscanf(text, "%255[^:?]:%15[^?]", host, port) < 1)
+    if (sscanf(text, "[%255[^]]]:%15s", host, port) < 1 &&
+        sscanf(text, "%255[^:]:%15s", host, port) < 1)
         return gba_diag_complain(text, "not HOST or HOST:PORT");
     if (port[0] == '\0')
         snprintf(port, sizeof(port), "%u", GBA_SWITCH_TCP_PORT);
@@ -155,23 +155,6 @@ bool gba_diag_receive(int fd, uint8_t type, struct gba_switch_message *message)
     return false;
 }
 
-/* auth: "munge", or "munge:SOCKET". */
-static bool send_credential(int fd, const char *auth)
-{
-    char text[GBA_SWITCH_CREDENTIAL_MAX + 1], reason[128];
-    struct gba_switch_message message;
-    size_t length, used = 0;
-    bool good = gba_switch_credential_make(auth, text, reason, sizeof(reason));
-
-    if (!good)
-        gba_diag_complain("no credential", reason);
-    for (length = good ? strlen(text) : 0; good && used < length;) {
-        used += gba_switch_credential_set(&message, text + used, length - used);
-        good = gba_diag_send(fd, &message);
-    }
-    return good;
-}
-
 static bool send_key(int fd, const char *path)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
@@ -192,20 +175,17 @@ int gba_diag_connect(const struct diag *diag, const struct gba_switch_message *g
     const char *rest = diag->path + strlen("switch:");
     const char *key_file = gba_switch_key_file(diag->key_file);
     bool tcp = strncmp(rest, "//", 2) == 0;
-    const char *auth = tcp ? strstr(rest, "?auth=munge") : NULL;
     int fd;
 
-    if (tcp && auth == NULL && key_file == NULL)
+    if (tcp && key_file == NULL)
         return gba_diag_complain(diag->path, "TCP needs --key-file, or " GBA_SWITCH_KEY_VARIABLE
                                              " in the environment");
-    if (auth != NULL)
-        auth += strlen("?auth=");
     fd = tcp ? connect_tcp(rest + 2, gba_clock_ns() + timeout)
              : connect_unix(rest, gba_clock_ns() + timeout);
     if (fd < 0)
         return -1;
     if (limit_time(fd, gba_clock_ns() + timeout) && gba_diag_send(fd, greeting) &&
-        (!tcp || (auth != NULL ? send_credential(fd, auth) : send_key(fd, key_file))))
+        (!tcp || send_key(fd, key_file)))
         return fd;
     close(fd);
     return -1;

@@ -28,7 +28,6 @@ struct gba_switchd {
     struct gba_faults *faults;               /* NULL: none */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES]; /* of the key file */
     struct gba_job_keys job_keys;
-    uint64_t munge_down;  /* of gba_clock_ns, when munged did not answer; 0: it did */
     uint32_t connections; /* sessions that may use the switch, with and without a port */
     uint32_t unadmitted;  /* TCP connections that have not sent the key yet */
     uint64_t accepted, refused, dropped; /* connections since the start */

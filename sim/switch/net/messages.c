@@ -176,25 +176,17 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
 static void take_secret(struct gba_session *session, const struct gba_switch_message *message)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    const bool munge = session->daemon->options->auth != NULL;
     unsigned refusal;
-    bool complete = true;
 
-    if (message->type != GBA_SWITCH_SECRET && message->type != GBA_SWITCH_CREDENTIAL) {
+    if (message->type != GBA_SWITCH_SECRET) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }
-    if (munge != (message->type == GBA_SWITCH_CREDENTIAL)) {
-        refusal = munge ? GBA_SWITCH_REFUSED_CREDENTIAL : GBA_SWITCH_REFUSED_SECRET;
-    } else if (munge) {
-        refusal = gba_session_take_credential(session, message, &complete);
-    } else {
-        gba_switch_secret_get(message, secret);
-        refusal = gba_session_check_secret(session, secret);
-    }
+    gba_switch_secret_get(message, secret);
+    refusal = gba_session_check_secret(session, secret);
     if (refusal != GBA_SESSION_GOES_ON)
         gba_session_end(session, refusal);
-    else if (complete && gba_session_admit(session))
+    else if (gba_session_admit(session))
         proceed(session);
 }
 

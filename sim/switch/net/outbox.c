@@ -23,9 +23,9 @@ const char *gba_session_label(const struct gba_session *session)
 const struct gba_switch_identity *gba_session_viewer(const struct gba_session *session)
 {
     const struct gba_switch_identity *identity = &session->identity;
-    bool known = identity->local || identity->verified;
 
-    return session->key_of_file || (known && (identity->user == 0 || identity->user == geteuid()))
+    return session->key_of_file ||
+                   (identity->local && (identity->user == 0 || identity->user == geteuid()))
                ? NULL
                : identity;
 }

@@ -68,10 +68,6 @@ struct gba_session {
         bool made;  /* the session has asked for it */
         int number; /* index of daemon->job_keys */
     } job_key;
-    struct {
-        char *bytes; /* NULL: none */
-        size_t used;
-    } credential; /* the part that has come */
     enum gba_session_state state;
     uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
     uint32_t late_ms; /* of STATUS */

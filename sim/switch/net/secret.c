@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "gba/base/clock.h"
-#include "sim/switch/net/trust.h"
 
 unsigned gba_session_check_secret(struct gba_session *session,
                                   const uint8_t secret[GBA_SWITCH_SECRET_BYTES])
@@ -24,52 +23,6 @@ unsigned gba_session_check_secret(struct gba_session *session,
     return key->user == session->identity.user && key->job == session->identity.job
                ? GBA_SESSION_GOES_ON
                : GBA_SWITCH_REFUSED_JOB;
-}
-
-/* Time in ns in which no credential is checked after munged did not answer: each attempt stops the
- * event loop for up to seconds, and all barriers with it. */
-#define MUNGE_PAUSE UINT64_C(5000000000)
-
-static unsigned check_credential(struct gba_session *session)
-{
-    struct gba_switchd *daemon = session->daemon;
-    struct gba_switch_identity *identity = &session->identity;
-    uint64_t now = gba_clock_ns();
-    char reason[128];
-    bool down;
-
-    if (daemon->munge_down != 0 && now - daemon->munge_down < MUNGE_PAUSE)
-        return GBA_SWITCH_REFUSED_CREDENTIAL;
-    identity->verified =
-        gba_switch_credential_check(daemon->options->auth, session->credential.bytes,
-                                    &identity->user, &down, reason, sizeof(reason));
-    daemon->munge_down = down ? now : 0;
-    if (identity->verified) {
-        snprintf(identity->kind, sizeof(identity->kind), "munge");
-        return GBA_SESSION_GOES_ON;
-    }
-    gba_switchd_log(down ? GBA_SWITCHD_ERROR : GBA_SWITCHD_DEBUG, "credential refused: %s: %s",
-                    reason, gba_session_label(session));
-    return GBA_SWITCH_REFUSED_CREDENTIAL;
-}
-
-unsigned gba_session_take_credential(struct gba_session *session,
-                                     const struct gba_switch_message *message, bool *complete)
-{
-    size_t used = session->credential.used;
-
-    *complete = false;
-    if (session->credential.bytes == NULL) /* the first message has the length */
-        session->credential.bytes = calloc(1, GBA_SWITCH_CREDENTIAL_MAX + 1);
-    if (session->credential.bytes == NULL || message->tag == 0 ||
-        used + message->tag > GBA_SWITCH_CREDENTIAL_MAX)
-        return GBA_SWITCH_REFUSED_MESSAGE;
-    session->credential.used +=
-        gba_switch_credential_get(message, session->credential.bytes + used);
-    if (message->tag > GBA_SWITCH_NAME_BYTES)
-        return GBA_SESSION_GOES_ON;
-    *complete = true;
-    return check_credential(session);
 }
 
 /* Make the key of the client's job, once. Returns a reason, or GBA_SESSION_GOES_ON. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The key or the credential with which a session greets, and the key that it requests for its job
- * (job_keys.h). */
+/* The key with which a session greets, and the key that it requests for its job (job_keys.h). */
 #ifndef GBA_SIM_SWITCH_NET_SECRET_H
 #define GBA_SIM_SWITCH_NET_SECRET_H
 
@@ -14,12 +13,6 @@
  */
 unsigned gba_session_check_secret(struct gba_session *session,
                                   const uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
-
-/* Take a CREDENTIAL of a session that has sent its greeting, and with the last one set the user of
- * the session. Returns a reason of GBA_SWITCH_ERROR, or GBA_SESSION_GOES_ON; *complete: whether
- * that was the last one. */
-unsigned gba_session_take_credential(struct gba_session *session,
-                                     const struct gba_switch_message *message, bool *complete);
 
 /* Execute a JOB_KEY of an open session. It can end the session. */
 void gba_session_take_job_key(struct gba_session *session,

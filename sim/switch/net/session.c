@@ -171,7 +171,6 @@ static void destroy(struct gba_session *session)
     event_free(session->events.readable);
     event_free(session->events.writable);
     event_free(session->events.greeting);
-    free(session->credential.bytes);
     evbuffer_free(session->in);
     evbuffer_free(session->out);
     discard(session->fd);

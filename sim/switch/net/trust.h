@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What gba-switchd and its clients, libgba and gba_diag, check of each other before they trust: the
- * key file and the credentials of TCP, and who listens on a Unix socket. */
+ * key file of TCP, and who listens on a Unix socket. */
 #ifndef GBA_SIM_SWITCH_NET_TRUST_H
 #define GBA_SIM_SWITCH_NET_TRUST_H
 
@@ -29,25 +29,6 @@ const char *gba_switch_key_file(const char *name);
  */
 bool gba_switch_key_read(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES], char *reason,
                          size_t len);
-
-/*
- * Credentials of munge. auth: "munge", or "munge:SOCKET" with the socket of a munged other than the
- * default one. A credential is good for one connection, and for the 5 minutes of munge. Both
- * functions call the munged of this host, and block for some milliseconds; for seconds if it does
- * not answer. reason: on failure set to the cause (len bytes at most, terminated). Thread-safe.
- *
- * make: a credential of the effective user of this process, for a gba-switchd. text: set on
- * success. Returns whether it was made.
- */
-bool gba_switch_credential_make(const char *auth, char text[GBA_SWITCH_CREDENTIAL_MAX + 1],
-                                char *reason, size_t len);
-/* check: whether a credential is valid and was not used before. text: terminated. user: set on
- * success to its user. *down: set to whether munged does not answer. */
-bool gba_switch_credential_check(const char *auth, const char *text, uint32_t *user, bool *down,
-                                 char *reason, size_t len);
-
-/* Whether that is a valid value of auth, or "key", the default. Without libmunge only "key" is. */
-bool gba_switch_auth_valid(const char *auth);
 
 /*
  * Check who listens at the other end of a connected Unix socket: anybody can listen at a path whose

@@ -49,8 +49,7 @@ static bool key_needed(const char *path)
 {
     static const char tcp[] = "switch://";
 
-    /* With the option "?auth=munge" each process has a credential of its own. */
-    return 0 == strncmp(path, tcp, strlen(tcp)) && strchr(path, '?') == NULL;
+    return 0 == strncmp(path, tcp, strlen(tcp));
 }
 
 /* Set the keys of this process from words, if it has none and they are keys. Returns whether it

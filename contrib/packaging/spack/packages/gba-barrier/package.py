@@ -22,7 +22,6 @@ class GbaBarrier(AutotoolsPackage):
     version("0.1.0")
 
     variant("openmpi", default=True, description="Build the components for Open MPI; without, libgba alone")
-    variant("munge", default=False, description="Credentials of munge for gba-switchd and its clients")
 
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
@@ -32,7 +31,6 @@ class GbaBarrier(AutotoolsPackage):
     depends_on("pmix")
     # For gba-switchd.
     depends_on("libevent@2.1:")
-    depends_on("munge", when="+munge")
     # Its internal headers are needed: an external Open MPI that was configured with --with-devel-headers.
     depends_on("openmpi@4.1:6", when="+openmpi")
 
@@ -42,8 +40,6 @@ class GbaBarrier(AutotoolsPackage):
     def configure_args(self):
         # A compiler of Spack's may know warnings that ours does not.
         args = ["--disable-werror"]
-        # Never one of the system that configure happens to find.
-        args.append("--with-munge" if self.spec.satisfies("+munge") else "--without-munge")
         if self.spec.satisfies("+openmpi"):
             args.append("--with-ompi={0}".format(self.spec["openmpi"].prefix))
             args.append("--with-component-dir={0}".format(self.prefix.lib.openmpi))
