@@ -23,8 +23,7 @@ GBA_SWITCH_CORE = \
 GBA_SWITCH_REPORT = \
 	sim/switch/core/options.h sim/switch/net/daemon.h \
 	sim/switch/net/report.h sim/switch/net/report.c sim/switch/net/report_facts.c \
-	sim/switch/net/report_metrics.c sim/switch/net/report_text.c \
-	gba/base/metrics.h gba/base/metrics.c
+	sim/switch/net/report_text.c
 GBA_SWITCH_NET = $(GBA_SWITCH_REPORT) \
 	sim/switch/net/dead.h sim/switch/net/dead.c \
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c \

@@ -152,16 +152,11 @@ enum gba_switch_process {
 };
 
 /*
- * Kinds of a status: a report as JSON, as text, or as metrics of Prometheus. FREE_DEAD: the switch
+ * Kinds of a status: a report as JSON or as text. FREE_DEAD: the switch
  * closes the connections of its host's processes that are dead, and answers with a text about them.
  * Over TCP it closes none.
  */
-enum {
-    GBA_SWITCH_STATUS_JSON = 0,
-    GBA_SWITCH_STATUS_TEXT = 1,
-    GBA_SWITCH_STATUS_FREE_DEAD = 2,
-    GBA_SWITCH_STATUS_METRICS = 3
-};
+enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1, GBA_SWITCH_STATUS_FREE_DEAD = 2 };
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {

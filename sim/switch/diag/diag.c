@@ -28,7 +28,6 @@ static const char help[] =
     "the daemon's default socket.\n"
     "\n"
     "  --json            print all that the switch reports, as JSON\n"
-    "  --prometheus      print metrics, for a textfile collector\n"
     "  --watch[=SECONDS] repeat, by default every second\n"
     "  --late SECONDS    a member that is late by so much counts as absent; default: never\n"
     "  --ping            measure barriers of one member: takes a free group for a moment\n"
@@ -48,8 +47,6 @@ static uint16_t wanted(const struct diag *diag)
 {
     if (diag->free_dead)
         return GBA_SWITCH_STATUS_FREE_DEAD;
-    if (diag->prometheus)
-        return GBA_SWITCH_STATUS_METRICS;
     return diag->json ? GBA_SWITCH_STATUS_JSON : GBA_SWITCH_STATUS_TEXT;
 }
 
@@ -202,9 +199,6 @@ static bool parse_option(int option, struct diag *diag)
         diag->json = true;
         gba_diag_keep();
         return true;
-    case 'm':
-        diag->prometheus = true;
-        return true;
     case 'p':
         diag->ping = true;
         return true;
@@ -228,15 +222,11 @@ static bool parse_option(int option, struct diag *diag)
 
 static bool parse(int argc, char **argv, struct diag *diag)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"prometheus", no_argument, NULL, 'm'},
-                                            {"watch", optional_argument, NULL, 'w'},
-                                            {"late", required_argument, NULL, 'l'},
-                                            {"ping", no_argument, NULL, 'p'},
-                                            {"free-dead", no_argument, NULL, 'f'},
-                                            {"key-file", required_argument, NULL, 'k'},
-                                            {"timeout", required_argument, NULL, 't'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},          {"watch", optional_argument, NULL, 'w'},
+        {"late", required_argument, NULL, 'l'},    {"ping", no_argument, NULL, 'p'},
+        {"free-dead", no_argument, NULL, 'f'},     {"key-file", required_argument, NULL, 'k'},
+        {"timeout", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -253,11 +243,8 @@ static bool parse(int argc, char **argv, struct diag *diag)
         return gba_diag_complain("--free-dead",
                                  "needs the Unix socket of the switch, because the "
                                  "switch sees the processes of its own host only") == 0;
-    if (diag->free_dead && (diag->json || diag->prometheus || diag->ping || diag->watch != 0))
-        return gba_diag_complain("--free-dead",
-                                 "not with --json, --prometheus, --ping or --watch") == 0;
-    if (diag->prometheus && (diag->json || diag->ping))
-        return gba_diag_complain("--prometheus", "not with --json or --ping") == 0;
+    if (diag->free_dead && (diag->json || diag->ping || diag->watch != 0))
+        return gba_diag_complain("--free-dead", "not with --json, --ping or --watch") == 0;
     return true;
 }
 

@@ -12,7 +12,7 @@
 struct diag {
     const char *path;     /* begins with "switch:" */
     const char *key_file; /* NULL: that of the environment */
-    bool json, prometheus, ping, free_dead;
+    bool json, ping, free_dead;
     unsigned watch;   /* seconds; 0: once */
     unsigned timeout; /* seconds */
     unsigned late;    /* seconds after which a late member counts as absent; 0: never */

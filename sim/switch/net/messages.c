@@ -107,8 +107,6 @@ void gba_session_report(struct gba_session *session)
         gba_probe_show(&view);
     if (session->wants == GBA_SWITCH_STATUS_FREE_DEAD)
         text = gba_session_free_dead(session, &view, &length);
-    else if (session->wants == GBA_SWITCH_STATUS_METRICS)
-        text = gba_switchd_report_metrics(&view, &length);
     else if (session->wants == GBA_SWITCH_STATUS_TEXT)
         text = gba_switchd_report_text(&view, &length);
     else
@@ -154,7 +152,7 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
     session->wants = message->tag;
     if ((message->type != GBA_SWITCH_HELLO && message->type != GBA_SWITCH_STATUS) ||
         message->group != GBA_SWITCH_MAGIC ||
-        (session->wants_status && session->wants > GBA_SWITCH_STATUS_METRICS)) {
+        (session->wants_status && session->wants > GBA_SWITCH_STATUS_FREE_DEAD)) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }

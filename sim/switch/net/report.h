@@ -50,9 +50,6 @@ char *gba_switchd_report(struct gba_switchd_view *view, size_t *length);
 /* The same as text: a line for each group, and for each member with an absence. */
 char *gba_switchd_report_text(struct gba_switchd_view *view, size_t *length);
 
-/* As metrics (gba/base/metrics.h), without the processes of other hosts. */
-char *gba_switchd_report_metrics(struct gba_switchd_view *view, size_t *length);
-
 /* Make a report with `print`. Returns as gba_switchd_report. */
 char *gba_switchd_print(struct gba_switchd_view *view,
                         void (*print)(FILE *out, struct gba_switchd_view *view), size_t *length);
