@@ -56,13 +56,11 @@ static gba_status_t link_reopen(const struct gba_dev *lost, const struct gba_dev
 }
 
 /* The second look finds the answer. */
-static gba_status_t link_reopened(struct gba_dev *next, const struct gba_dev_path *path,
-                                  const gba_device_attr_t *attr, uint64_t timeout,
-                                  gba_device_info_t *info)
+static gba_status_t link_reopened(struct gba_dev *next, const gba_device_attr_t *attr,
+                                  uint64_t timeout, gba_device_info_t *info)
 {
     const uint64_t number = gba_word_add_relaxed(&links, 1);
 
-    (void)path;
     (void)attr;
     (void)timeout;
     if (0 == ((struct link *)next)->looks++)
