@@ -25,6 +25,9 @@
     X(store, TIME, 0, GBA_CLUSTER_SECOND, 60000)         \
     X(store_far, TIME, 0, GBA_CLUSTER_SECOND, 130000)    \
     X(store_issue, TIME, 0, GBA_CLUSTER_SECOND, 2000)    \
+    X(store_next, TIME, 0, GBA_CLUSTER_SECOND, 20000)    \
+    X(load, TIME, 0, GBA_CLUSTER_SECOND, 40000)          \
+    X(load_overlap, COUNT, 1, 1024, 10)                  \
     X(atomic, TIME, 0, GBA_CLUSTER_SECOND, 20000)        \
     X(reload, TIME, 0, GBA_CLUSTER_SECOND, 10000)        \
     X(turn, TIME, 1, GBA_CLUSTER_SECOND, 1500000)        \

@@ -26,14 +26,6 @@ static uint32_t member_of(const struct predict *p, uint32_t actor)
     return p->offload.leaders != NULL ? p->offload.group_of[actor] : actor;
 }
 
-uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to)
-{
-    const uint64_t cores = p->cluster->cores, sockets = p->cluster->sockets;
-    const uint64_t a = from % p->on_host % cores, b = to % p->on_host % cores;
-
-    return a * sockets / cores == b * sockets / cores ? p->cluster->store : p->cluster->store_far;
-}
-
 /* The time of a message on the wire between two hosts, without the gaps of the adapters. */
 static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
 {
@@ -97,7 +89,7 @@ static gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t
         message_send(p, p->algo.running, to, what);
         return GBA_OK;
     }
-    at = predict_work(p, p->algo.running, 0, p->cluster->store_issue);
+    at = predict_store(p);
     if (p->algo.pulls)
         flag_set(p, to, parity, at);
     else
@@ -115,29 +107,29 @@ static uint32_t mine(struct gba_transport *transport, uint32_t slot, uint32_t pa
 {
     struct predict *p = of(transport);
     const uint32_t seq = p->actor[p->algo.running].seq;
+    const bool found = 0 != (*slot_word(p, p->algo.running, slot, parity) >> slot % 64 & 1);
 
-    return 0 != (*slot_word(p, p->algo.running, slot, parity) >> slot % 64 & 1) ? seq : seq - 1;
+    if (p->shared)
+        predict_load(p, slot, found, 0, false);
+    return found ? seq : seq - 1;
 }
 
 static uint32_t peek(struct gba_transport *transport, uint32_t peer, uint32_t slot, uint32_t parity)
 {
     struct predict *p = of(transport);
     const uint32_t seq = p->actor[p->algo.running].seq;
+    const bool found = GBA_SEQ_REACHED(p->actor[peer].seq, seq);
 
     (void)slot;
-    /* Loads do not wait for each other: one that finds the flag there takes `reload`. */
-    if (GBA_SEQ_REACHED(p->actor[peer].seq, seq)) {
-        predict_work(p, p->algo.running,
-                     p->algo.set_at[2 * (size_t)peer + parity] +
-                         predict_store_time(p, peer, p->algo.running),
-                     p->cluster->reload);
-        return seq;
-    }
-    if (!p->turns) {
+    predict_load(p, peer, found,
+                 p->algo.set_at[2 * (size_t)peer + parity] +
+                     predict_store_time(p, peer, p->algo.running),
+                 true);
+    if (!found && !p->turns) {
         p->algo.next[p->algo.running] = p->algo.waiter[peer];
         p->algo.waiter[peer] = p->algo.running;
     }
-    return seq - 1;
+    return found ? seq : seq - 1;
 }
 
 static const struct gba_transport_ops transport_ops = {
@@ -158,6 +150,11 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
         return GBA_ERR_PARAM; /* messages cannot read */
     p->algo.transport.ops = &transport_ops;
     p->wire = c->L + (c->bytes - 1) * c->G;
+    if (p->shared) {
+        p->algo.accesses = predict_alloc(p, p->actors, sizeof *p->algo.accesses);
+        for (uint32_t i = 0; i < p->actors && p->algo.accesses != NULL; i++)
+            p->algo.accesses[i].polled = PREDICT_NO_LINE;
+    }
     if (p->algo.pulls) {
         p->algo.set_at = predict_alloc(p, p->actors, 2 * sizeof *p->algo.set_at);
         p->algo.waiter = predict_alloc(p, p->actors, sizeof *p->algo.waiter);

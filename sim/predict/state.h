@@ -12,7 +12,8 @@
 #include "sim/predict/queue.h"
 #include "sim/predict/random.h"
 
-#define PREDICT_NEVER UINT64_MAX
+#define PREDICT_NEVER   UINT64_MAX
+#define PREDICT_NO_LINE UINT32_MAX
 
 /* The kinds of events, in the upper four bits of `what`. */
 enum predict_kind {
@@ -60,6 +61,13 @@ struct predict_host {
     uint64_t gathered_at; /* the leader can see the last add; NEVER: not yet */
     uint64_t released_at; /* turns: the release of the last round can be seen */
     uint32_t arrived, round;
+};
+
+/* The accesses of an actor to shared memory. */
+struct predict_accesses {
+    uint64_t next_store; /* the next store can leave its core then */
+    uint64_t loaded;     /* the line that it polls is in its cache then */
+    uint32_t polled;     /* that line */
 };
 
 struct predict_adapter {
@@ -112,13 +120,14 @@ struct predict {
     struct {
         const struct gba_algorithm *table; /* NULL: none */
         uint32_t members;
-        uint32_t words;                 /* 64-bit words of slots, for each parity */
-        bool pulls;                     /* it reads flags */
-        uint64_t *slots;                /* [actors][parity][words] a bit for each signal received */
-        uint64_t *set_at;               /* pulls: [actors][parity] the time of the own flag */
-        uint32_t *waiter, *next;        /* pulls: who waits for an actor's flag */
-        struct gba_transport transport; /* for the actor that runs */
-        uint32_t running, sent;         /* that actor, and its messages of this step */
+        uint32_t words;          /* 64-bit words of slots, for each parity */
+        bool pulls;              /* it reads flags */
+        uint64_t *slots;         /* [actors][parity][words] a bit for each signal received */
+        uint64_t *set_at;        /* pulls: [actors][parity] the time of the own flag */
+        uint32_t *waiter, *next; /* pulls: who waits for an actor's flag */
+        struct predict_accesses *accesses; /* shared memory: [actors] */
+        struct gba_transport transport;    /* for the actor that runs */
+        uint32_t running, sent;            /* that actor, and its messages of this step */
     } algo;
     struct {
         struct predict_group *group;
@@ -155,8 +164,17 @@ static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
  * interruptions of its core. Returns the end. */
 uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t work);
 
-/* The time from a store by one rank until another rank of its host has it. */
+/* Shared memory (memory.c): the time from a store by one rank until another rank of its host, which
+ * polls the line, has it. */
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to);
+
+/* The actor that runs stores to a line that another one polls. Returns when the store leaves its
+ * core. */
+uint64_t predict_store(struct predict *p);
+
+/* The actor that runs has loaded a line. found: it holds what the actor waits for, from `from` on.
+ * line: its number, below PREDICT_NO_LINE. shared: others load the line, too. */
+void predict_load(struct predict *p, uint32_t line, bool found, uint64_t from, bool shared);
 
 /* A rank arrives at its next barrier; it leaves the barrier of that number, from 0 on. */
 void predict_enter(struct predict *p, uint32_t rank, uint64_t at);

@@ -99,23 +99,6 @@ EXACT(test_messages)
                      c.o_send + wire + c.far_hops * c.hop + c.o_recv);
 }
 
-EXACT(test_memory)
-{
-    c.sockets = 1;
-    for (uint32_t n = 2; n <= 8; n++) {
-        const uint64_t rounds = n > 4 ? 3 : n > 2 ? 2 : 1;
-
-        assert_int_equal(time_of(1, n, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false),
-                         n * c.atomic + c.store_issue + c.store + (n - 2) * c.reload);
-        assert_int_equal(time_of(1, n, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false),
-                         rounds * (c.store_issue + c.store));
-        assert_int_equal(time_of(1, n, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V2, false),
-                         (n - 1) * c.store_issue + c.store);
-    }
-    assert_int_equal(time_of(1, 2, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V3, false),
-                     c.store_issue + c.store + c.reload);
-}
-
 EXACT(test_device)
 {
     const uint64_t way = c.device_issue + c.device_up + c.device_match + c.device_down;
