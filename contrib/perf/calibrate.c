@@ -3,10 +3,8 @@
  * The calibration: measures what a description of a cluster needs (gba/base/cluster.h), and prints
  * it in lines "cluster KEY = VALUE # ...", and each interruption in a line "noise START LENGTH".
  *
- * Memory: calibrate_cores.c. Messages: calibrate_messages.c. Noise: the fixed work
- * quantum (fwq.c of M. Sottile and M. Seager): a loop of constant length is timed again and again,
- * and what one takes longer than the shortest is an interruption. Device: rounds of a group of one
- * member, and of one of all ranks.
+ * Memory: calibrate_cores.c, and with the noise calibrate_lines.c. Messages: calibrate_messages.c.
+ * Device: rounds of a group of one member, and of one of all ranks.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -15,64 +13,15 @@
 #include <unistd.h>
 
 #include "contrib/perf/calibrate.h"
-#include "gba/base/order.h"
 #include "gba/device.h"
 
-#define ROUNDS     16    /* of the device, in a batch */
-#define QUANTUM_NS 10000 /* of work */
-#define QUANTA     1000  /* for each sample of the options */
+#define ROUNDS 16 /* of the device, in a batch */
 
 /* Wait until all ranks call it, while some measure: so seldom on a processor that it disturbs
  * nothing. */
 static void rest(void)
 {
     perf_meet(100000);
-}
-
-/* ----------------------------------------------------------------------------------- noise --- */
-
-static void __attribute__((noinline)) work(int64_t turns)
-{
-    for (; turns > 0; turns--)
-        gba_fence_compiler();
-}
-
-static void calibrate_noise(int cpu)
-{
-    int64_t turns = 1000000, shortest = INT64_MAX, began = perf_now(), start, quanta, lost = 0;
-    int64_t *length, interruptions = 0, at = 0, rate, mean;
-
-    perf_use_processor(cpu);
-    work(turns);
-    turns = turns * QUANTUM_NS / (perf_now() - began) + 1;
-    quanta = (int64_t)perf_options.samples * QUANTA;
-    length = perf_alloc((size_t)quanta, sizeof *length);
-    start = perf_now();
-    for (int64_t i = 0; i < quanta; i++) {
-        int64_t now;
-
-        work(turns);
-        now = perf_now();
-        length[i] = now - start;
-        start = now;
-        if (length[i] < shortest)
-            shortest = length[i];
-    }
-    /* A quantum that is a tenth longer than the shortest was interrupted. */
-    for (int64_t i = 0; i < quanta; at += length[i++])
-        if (length[i] > shortest + shortest / 10) {
-            printf("noise %lld %lld\n", (long long)at, (long long)(length[i] - shortest));
-            interruptions++;
-            lost += length[i] - shortest;
-        }
-    at = at > 0 ? at : 1;
-    rate = interruptions * 1000000000 / at;
-    mean = interruptions > 0 ? lost / interruptions : 0;
-    perf_put("noise_rate", (double)rate, "%lld interruptions of %.1f s; quantum %lld ns",
-             (long long)interruptions, (double)at / 1e9, (long long)shortest);
-    perf_put("noise_length", (double)mean, "their mean, %.3f%% of the time",
-             100 * (double)lost / (double)at);
-    free(length);
 }
 
 /* ---------------------------------------------------------------------------------- device --- */
@@ -220,9 +169,9 @@ void perf_calibrate(void)
     int peer;
     int hosts = hosts_of_machine(&peer);
     const int ranks = perf_job.size / perf_job.hosts;
-    double alone = 0;
+    double alone = 0, store = 0;
     bool pair = peer != 1 && perf_job.size > 1;
-    MPI_Comm two;
+    MPI_Comm two, few;
 
     MPI_Bcast(&on, sizeof on, MPI_BYTE, 0, MPI_COMM_WORLD);
     perf_put("hosts", perf_job.hosts, "of the job");
@@ -232,14 +181,20 @@ void perf_calibrate(void)
     perf_put("hosts_per_machine", hosts, "hosts of the job with the kernel of rank 0");
     MPI_Bcast(&hosts, 1, MPI_INT, 0, MPI_COMM_WORLD);
     perf_calibrate_crowd(&on, hosts);
+    few = perf_lines_comm(&on);
     MPI_Comm_split(MPI_COMM_WORLD, pair && perf_job.rank < 2 ? 0 : MPI_UNDEFINED, 0, &two);
     if (two != MPI_COMM_NULL) {
-        perf_calibrate_memory(&on, two);
+        store = perf_calibrate_memory(&on, two);
         MPI_Comm_free(&two);
     }
     rest();
-    if (perf_job.rank == 0 && perf_options.samples > 0)
-        calibrate_noise(on.first);
+    if (few != MPI_COMM_NULL) {
+        perf_calibrate_lines(few, store);
+        MPI_Comm_free(&few);
+    }
+    rest();
+    if (perf_job.rank == 0)
+        perf_use_processor(on.first);
     if (perf_job.rank == 0 && perf_options.device != NULL)
         alone = calibrate_device();
     rest();

@@ -14,8 +14,16 @@ struct perf_processors {
 
 struct perf_processors perf_processors_find(void);
 
-/* Measure memory, and a processor that two ranks share. Ranks 0 and 1, those of `two`, call it. */
-void perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two);
+/* Measure memory, and a processor that two ranks share. Ranks 0 and 1, those of `two`, call it.
+ * Returns the ns of `store`. */
+double perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two);
+
+/* The first ranks on the host of rank 0, at most 8 and as many as it has processors. Returns
+ * MPI_COMM_NULL on other ranks. Collective. */
+MPI_Comm perf_lines_comm(const struct perf_processors *on);
+
+/* Measure what more than one line costs, and the noise. These ranks call it. store: ns. */
+void perf_calibrate_lines(MPI_Comm few, double store);
 
 /* Measure turns of all ranks of a machine, if there are more than two for each processor. hosts: of
  * that machine. Collective. Print them: rank 0, after the memory. poll: ns of a look that finds no

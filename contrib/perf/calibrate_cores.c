@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of a calibration that measures processors and memory. Ranks 0 and 1, if they are on one
- * host, take turns to set a flag. Then, if there are more than two ranks for each processor, all
- * ranks of the machine take turns.
+ * The part of a calibration that measures processors and a line of memory. Ranks 0 and 1, if they
+ * are on one host, take turns to set a flag. Then, if there are more than two ranks for each
+ * processor, all ranks of the machine take turns.
  */
 #define _GNU_SOURCE /* the processors of a process */
 #include <sched.h>
@@ -21,7 +21,6 @@
 /* Each word has a cache line of its own, two lines apart. */
 struct lines {
     _Alignas(128) gba_word_t flag[2][16];
-    _Alignas(128) gba_word_t sum;
 };
 
 static struct lines *lines;
@@ -102,17 +101,6 @@ static double yielding(void)
     return hand_over(TURNS, true);
 }
 
-static double adding(void)
-{
-    int64_t began;
-
-    (void)hand_over(1, false);
-    began = perf_now();
-    for (uint32_t i = 0; i < HANDOVERS; i++)
-        (void)gba_word_add_acq_rel(&lines->sum, 1);
-    return (double)(perf_now() - began) / HANDOVERS / 2; /* two ranks add */
-}
-
 static double storing(void)
 {
     int64_t began = perf_now();
@@ -141,9 +129,11 @@ static double crowding(bool spins)
     return turns > 0 ? (double)sum / (double)turns : 0;
 }
 
-void perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
+double perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
 {
     const bool other = perf_job.rank == 1;
+    double store = 0;
+    cpu_set_t allowed;
     MPI_Win window;
     MPI_Aint size;
     int unit;
@@ -154,12 +144,14 @@ void perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
     if (perf_job.rank == 0)
         memset((void *)lines, 0, sizeof *lines);
     MPI_Barrier(two);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        perf_fail("cannot find out the processors of a rank");
     perf_use_processor(other && on->near >= 0 ? on->near : on->first);
     if (on->near >= 0) {
-        perf_put("store", perf_time_of(spinning), "one way; two cores hand over a flag");
+        store = perf_time_of(spinning);
+        perf_put("store", store, "one way; two cores hand over a flag");
         perf_put("o_local", perf_time_of_sends(1 - perf_job.rank),
                  "MPI_Send to the other rank, which shares memory");
-        perf_put("atomic", perf_time_of(adding), "two cores add to one word");
         perf_put("store_issue", perf_time_of(storing), "stores of one core to a line of its own");
     }
     if (on->far >= 0) {
@@ -170,7 +162,9 @@ void perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
     turn = perf_time_of(yielding);
     perf_put("turn", turn, "two ranks on one core hand over a flag and yield");
     perf_put("slice", crowding(other), "rank 0 yields to rank 1, which never does");
+    sched_setaffinity(0, sizeof allowed, &allowed);
     MPI_Win_free(&window);
+    return store;
 }
 
 /* The time of a turn if all ranks of this machine take turns, ns. polls: each looks for a message.

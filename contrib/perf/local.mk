@@ -4,7 +4,8 @@ GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stat
 	contrib/perf/main.c contrib/perf/job.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/batch.c \
 	contrib/perf/measure.c \
 	contrib/perf/slices.c contrib/perf/overlap.c \
-	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_cores.c contrib/perf/calibrate_messages.c
+	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_cores.c contrib/perf/calibrate_messages.c \
+	contrib/perf/calibrate_lines.c contrib/perf/lines.h contrib/perf/lines.c
 perfdatadir = $(pkgdatadir)/perf
 pkglibexec_PROGRAMS =
 if BUILD_OMPI

@@ -7,6 +7,7 @@ mpi_calls='barrier ibarrier persistent dup dup_barrier'
 shmem_calls='barrier_all sync_all sync quiet'
 
 np=2
+np_given=false
 calls=
 shmem=false
 pin=()
@@ -138,7 +139,7 @@ options_read() {
         *) status=2 die "$option: unknown option; see gba_perf --help" ;;
         esac
         case $option in
-        --np) np=$value ;;
+        --np) np=$value np_given=true ;;
         --call) calls=$value ;;
         --a | --b) add_setting "${option#--}" "$value" ;;
         --set)
@@ -166,6 +167,7 @@ options_read() {
         shift
     done
     ! $paths || add_paths
+    $np_given || np=$(default_np)
     [ "${#names[@]}" -gt 0 ] || add_default_settings
     check_lists
     [ -n "$base" ] || base=${names[-1]}

@@ -40,6 +40,12 @@ count_cores() {
     [ "$cores" -ge 1 ] && [ "$cores" -le "$(nproc)" ] || cores=$(nproc)
 }
 
+# The ranks without --np. A calibration needs barriers of 4 and 8 ranks that have cores of their own.
+default_np() {
+    count_cores
+    if [ -z "$calibrate" ] || [ -n "$launch" ] || [ "$cores" -lt 4 ]; then echo 2; else echo $((cores < 8 ? 4 : 8)); fi
+}
+
 # ARGUMENT...: the notes about the measurement.
 describe() {
     local name
