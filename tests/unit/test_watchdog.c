@@ -56,16 +56,16 @@ static void wait_for_report(void)
 
 static _Thread_local const gba_oob_t *trial_oob;
 
-/* Late after the reduction of a cost of a trial, the complement of which is large: the others are
+/* Late after the vote on a batch of a trial, which has the complement of its cost: the others are
  * then in the barriers of the next candidate. */
 static gba_status_t reduce_late(void *ctx, uint64_t *words, uint32_t count)
 {
     const struct thread_oob_member *self = ctx;
     const struct scene *scene = self->arg;
-    const bool cost = 1 == count && words[0] > UINT64_MAX / 2;
+    const bool vote = 2 == count && words[1] > UINT64_MAX / 2;
     gba_status_t status = trial_oob->min(ctx, words, count);
 
-    if (cost && (scene->late >> self->rank & 1))
+    if (vote && (scene->late >> self->rank & 1))
         wait_for_report();
     return status;
 }
