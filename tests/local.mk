@@ -32,7 +32,7 @@ GBA_MODEL_TESTS = \
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/unit/test_info tests/unit/test_exchange
+GBA_OTHER_UNIT_TESTS = tests/unit/test_info tests/unit/test_exchange tests/unit/test_exchange_load
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
@@ -169,6 +169,9 @@ tests_unit_test_info_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
 	gba/algo/exchange.h gba/algo/exchange.c
 tests_unit_test_exchange_LDADD = $(CMOCKA_LIBS)
+tests_unit_test_exchange_load_SOURCES = tests/unit/test_exchange_load.c \
+	gba/algo/exchange.h gba/algo/exchange.c
+tests_unit_test_exchange_load_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
 tests_unit_test_signals_SOURCES = tests/unit/test_signals.c tests/unit/own_file.h gba/bootstrap/signals.c gba/bootstrap/mesh.c \
@@ -448,7 +451,7 @@ if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
 check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/late_reader.la \
-	tests/shmem/late_add.la tests/shmem/held_reads.la
+	tests/shmem/late_add.la tests/shmem/held_reads.la tests/shmem/counted.la
 endif
 tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test.h \
 	tests/shmem/test.c
@@ -476,6 +479,11 @@ tests_shmem_late_reader_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
 tests_shmem_late_reader_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
 tests_shmem_late_reader_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_shmem_late_reader_la_LIBADD = -ldl
+tests_shmem_counted_la_SOURCES = tests/shmem/counted.c
+tests_shmem_counted_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
+tests_shmem_counted_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
+tests_shmem_counted_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+tests_shmem_counted_la_LIBADD = -ldl
 tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exchange of an agreement (gba_oob_t) over messages: the minimum of words, and an allgather,
- * which never wait. Pure: it knows of messages what struct gba_mail says. The coll component has
+ * which never wait. Pure: it knows of messages what struct gba_mail says. The components have
  * those of Open MPI. For one thread at a time.
  */
 #ifndef GBA_ALGO_EXCHANGE_H

@@ -9,7 +9,7 @@
 #include "tests/shmem/test.h"
 
 extern MPI_Comm
-    oshmem_comm_world; /* the communicator of the signals, and the tag of scoll/gba's oob.c */
+    oshmem_comm_world; /* the communicator of the signals, and the tag of scoll/gba's set.c */
 
 int main(void)
 {

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two active sets with two members or more in common, each in its own thread: threads [ROUNDS]
+ * Two active sets with two members or more in common, each in its own thread:
+ *
+ *     threads [ROUNDS [BEFORE [APART]]]
+ *
+ * They have the same size and stride, so only the set itself distinguishes their messages. APART:
+ * the second begins that many PEs behind the first. With 2 they have an edge of their trees in
+ * common. Needs APART + 3 PEs or more, and SHMEM_THREAD_MULTIPLE.
+ */
+/*
+ * Two active sets with two members or more in common, each in its own thread: threads [ROUNDS
+ * [BEFORE]]
  *
  * They have the same size and stride, so only the set itself distinguishes their messages. Needs
  * four PEs, and SHMEM_THREAD_MULTIPLE.
@@ -10,7 +20,8 @@
 
 #include "tests/shmem/test.h"
 
-/* In a single thread first: each set agrees on its path. */
+/* Barriers in a single thread first: each set agrees on its path. With 1 the sets exist, and agree
+ * in two threads at once. */
 #define BEFORE 12
 
 static struct test_set sets[2];
@@ -36,15 +47,17 @@ static void *second(void *arg)
 int main(int argc, char **argv)
 {
     pthread_t thread;
+    int apart;
 
     test_begin_threads("threads");
     rounds = test_argument(argc, argv, 1, 300);
-    TEST_CHECK(test_pes >= 4, "%d PEs, and it needs 4", test_pes);
+    apart = (int)test_argument(argc, argv, 3, 1);
+    TEST_CHECK(test_pes >= 3 + apart, "%d PEs, and it needs %d", test_pes, 3 + apart);
     for (int slot = 0; slot < 2; slot++)
-        sets[slot] = (struct test_set){slot, 0, test_pes - 1};
+        sets[slot] = (struct test_set){slot * apart, 0, test_pes - apart};
     for (int i = 0; i < 6; i++)
         shmem_barrier_all();
-    for (int i = 0; i < BEFORE; i++)
+    for (long i = test_argument(argc, argv, 2, BEFORE); i > 0; i--)
         for (int slot = 0; slot < 2; slot++)
             if (test_set_rank(&sets[slot], test_me) >= 0)
                 run(slot, 1);

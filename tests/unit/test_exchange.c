@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange of coll_gba_barrier in every order of events for 2 and 3 members, and in random
+ * The exchange of an agreement in every order of events for 2 and 3 members, and in random
  * orders for up to 17. An event is the arrival of a message, the departure of a message, or a test
  * by a member. Each member posts a minimum, an allgather and a minimum. The mail of the test
  * refuses a message for lack of memory once, or fails once, at every place.

@@ -99,11 +99,13 @@ gba_status_t gba_coll_fallback(void *owner)
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a, bool renegotiation)
 {
     gba_coll_module_t *module = owner;
+    const struct gba_common_messages exchange = {.comm = module->comm,
+                                                 .tag = {GBA_COMMON_TAG_AGREEMENT}};
     int *offload_after = &a->params.offload_after;
 
     if (module->queue == NULL) /* in a blocking barrier, so that of no member has a barrier */
         module->queueing = false;
-    if (GBA_OK != gba_coll_messages_open(module))
+    if (GBA_OK != gba_common_exchange_open(&module->base, &exchange))
         return GBA_ERR_NOMEM;
 
     /* The barriers before the agreement count. */

@@ -43,20 +43,8 @@ bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank);
  */
 bool gba_coll_capability_same(uint32_t vpid);
 
-/* The name of a member for the user, for gba_oob_t: "rank 3 on hostb". Not collective. */
+/* For gba_common_framework. Not collective. */
 void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len);
-
-/* messages.c */
-
-/* The exchange for libgba; its ctx is a module. */
-extern const gba_oob_t gba_coll_oob;
-
-/* Open the exchange of a module, unless it is open. Returns GBA_OK or GBA_ERR_NOMEM. Not
- * collective: sends nothing. */
-gba_status_t gba_coll_messages_open(gba_coll_module_t *module);
-
-/* Free it, unless the PML still uses its memory, which it does after a failure only. */
-void gba_coll_messages_close(gba_coll_module_t *module);
 
 /* agree.c */
 

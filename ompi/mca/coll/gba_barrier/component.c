@@ -103,7 +103,7 @@ static ompi_communicator_t *notifications_world(void)
 const struct gba_common_framework gba_common_framework = {
     .label = "coll gba_barrier",
     .ids = GBA_COMMON_IDS_COLL,
-    .oob = &gba_coll_oob,
+    .name_member = gba_coll_name_member,
     .world = notifications_world,
     .peer = gba_coll_agree_peer,
     .prepare = gba_coll_agree_prepare,

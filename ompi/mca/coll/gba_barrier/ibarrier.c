@@ -153,7 +153,7 @@ static gba_status_t round_start(gba_coll_module_t *module)
     if (!uses_messages(module))
         return gba_barrier_start(module->base.team);
     module->word = 0;
-    return gba_coll_oob.min(module, &module->word, 1);
+    return gba_common_oob.min(&module->base, &module->word, 1);
 }
 
 /*
@@ -188,7 +188,7 @@ static gba_status_t round_test(gba_coll_module_t *module, bool slow)
 
     if (!uses_messages(module))
         return team_test(module, slow);
-    status = gba_coll_oob.test(module);
+    status = gba_common_oob.test(&module->base);
     if (GBA_OK == status) {
         module->base.fallbacks++;
         (void)gba_team_count(module->base.team); /* agree.c examines the count, or the caller */

@@ -14,8 +14,6 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/component.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
-	gba/algo/exchange.h gba/algo/exchange.c \
-	ompi/mca/coll/gba_barrier/messages.c \
 	ompi/mca/coll/gba_barrier/agree.c \
 	ompi/mca/coll/gba_barrier/barrier.c \
 	ompi/mca/coll/gba_barrier/ibarrier.c \

@@ -25,7 +25,6 @@ void gba_coll_module_close(void *owner)
     world_close(module);
     gba_coll_report_unagreed_end(module);
     gba_coll_ibarrier_drop(module);
-    gba_coll_messages_close(module);
     module->queueing = false;
     gba_common_module_close(&module->base);
 }

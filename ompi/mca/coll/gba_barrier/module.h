@@ -55,9 +55,8 @@ typedef struct gba_coll_module {
     /* In component.busy, while the queue is not empty. */
     struct gba_coll_module *busy_next, **busy_link;
     /* Of agreements, and of barriers after one on the fallback; see agree.c. */
-    struct gba_coll_messages *messages; /* NULL until the first one */
-    bool failed;                        /* one has failed, so each later barrier does */
-    uint64_t word;                      /* of a barrier over messages */
+    bool failed;   /* one has failed, so each later barrier does */
+    uint64_t word; /* of a barrier over messages */
     /* All nonblocking barriers are queued. Set and cleared only by calls on the communicator, and
      * thus by the same ones on all members. While it is set, `agreed` and `path` may change in
      * progress, at different times on different members. */

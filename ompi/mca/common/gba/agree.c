@@ -60,13 +60,13 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
         a->trials = stats.trials;
     }
     a->params = gba_common.params;
-    a->oob = *gba_common_framework.oob;
-    a->oob.ctx = m->owner;
+    a->oob = gba_common_oob;
+    a->oob.ctx = m;
     a->oob.rank = m->rank;
     a->oob.size = m->size;
     a->attr.params = &a->params;
     a->attr.name = a->name;
-    a->attr.name_member = a->oob.name_member;
+    a->attr.name_member = gba_common_framework.name_member;
     a->attr.name_ctx = m->owner;
     a->attr.oversubscribed = gba_common_oversubscribed();
     if (0 == m->rank)

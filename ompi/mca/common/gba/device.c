@@ -277,35 +277,31 @@ void gba_common_keys_publish(void)
 }
 
 /* Rank 0 sends the words; the other members contribute all ones. */
-static gba_status_t words_share(const gba_oob_t *oob, uint64_t *words, uint32_t count)
+static gba_status_t words_share(struct gba_common_module *m, uint64_t *words, uint32_t count)
 {
     gba_status_t status = GBA_OK;
 
     for (uint32_t done = 0, some; done < count && GBA_OK == status; done += some) {
         some = count - done < GBA_OOB_WORDS ? count - done : GBA_OOB_WORDS;
-        if (0 != oob->rank)
+        if (0 != m->rank)
             memset(&words[done], 0xff, some * sizeof *words);
-        status = oob->min(oob->ctx, &words[done], some);
-        while (GBA_OK == status && GBA_INPROGRESS == (status = oob->test(oob->ctx))) {
-            (void)opal_progress();
-            status = GBA_OK;
-        }
+        status = gba_common_min(m, &words[done], some);
     }
     return status;
 }
 
-gba_status_t gba_common_keys_share(const gba_oob_t *oob)
+gba_status_t gba_common_keys_share(struct gba_common_module *m)
 {
     struct gba_common_device *device = &gba_common.device;
     uint64_t words[WORDS];
     gba_status_t status;
 
-    if (0 == oob->rank)
+    if (0 == m->rank)
         keys_request();
     opal_mutex_lock(&gba_common.lock);
     memcpy(words, keys.words, sizeof words);
     opal_mutex_unlock(&gba_common.lock);
-    status = words_share(oob, words, WORDS);
+    status = words_share(m, words, WORDS);
     opal_mutex_lock(&gba_common.lock);
     /* Open the device again if it was refused for lack of a key. */
     if (GBA_OK == status && keys_set(words) && GBA_ERR_PERM == device->status &&

@@ -7,6 +7,8 @@
 
 #include "gba/gba.h"
 
+struct gba_common_module;
+
 /* The devices of a component; all zero before the first call. */
 struct gba_common_device {
     bool tried; /* the process has its device, or not, as `status` says */
@@ -46,11 +48,11 @@ void gba_common_devices_put(void);
 void gba_common_keys_publish(void);
 
 /*
- * Hand the keys of the job from member 0 to those members of the exchange that have none. Member 0
+ * Hand the keys of the job from member 0 of a module to those members that have none. Member 0
  * requests keys if it has the file and none was published. All members call it, whether they need a
  * key or not, before they open a device. Returns the status of the exchange. Collective.
  */
-gba_status_t gba_common_keys_share(const gba_oob_t *oob);
+gba_status_t gba_common_keys_share(struct gba_common_module *m);
 
 /* choice.c: the choice among several devices of the host, if the user has not set device_path. */
 

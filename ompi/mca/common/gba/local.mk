@@ -15,6 +15,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/component.c \
 	ompi/mca/common/gba/module.c \
 	ompi/mca/common/gba/agree.c \
+	ompi/mca/common/gba/messages.c \
 	ompi/mca/common/gba/params.c \
 	ompi/mca/common/gba/pvars.c \
 	ompi/mca/common/gba/transport.c \
@@ -24,6 +25,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/processors.c \
 	ompi/mca/common/gba/report.c \
 	ompi/mca/common/gba/totals.c \
+	gba/algo/exchange.h gba/algo/exchange.c \
 	gba/base/batch_job.c
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_SYSCONFDIR='"$(sysconfdir)"'
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)

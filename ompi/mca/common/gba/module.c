@@ -64,6 +64,7 @@ void gba_common_module_close(struct gba_common_module *m)
         m->link = NULL;
     }
     opal_mutex_unlock(&gba_common.lock);
+    gba_common_exchange_close(m);
     gba_team_destroy(m->team);
     m->team = NULL;
     m->path = GBA_PATH_FALLBACK;

@@ -60,6 +60,7 @@ struct gba_common_module {
     uint32_t rank, size;
     bool agreed;
     struct gba_common_agreement *agreement; /* in progress, or NULL */
+    struct gba_common_exchange *exchange;   /* of agreements; NULL until the first one */
     gba_status_t declined;                  /* not GBA_OK: why there is no team */
     unsigned long long fallbacks;           /* barriers on the fallback */
     struct gba_common_tally tally;
@@ -110,19 +111,20 @@ struct gba_common_agreement {
 
 /* What its framework dictates to a component. Each component defines gba_common_framework. */
 struct gba_common_framework {
-    const char *label;    /* the prefix of the component's lines */
-    uint64_t ids;         /* GBA_COMMON_IDS_* */
-    const gba_oob_t *oob; /* the exchange, without ctx, rank and size; its ctx is the owner */
+    const char *label; /* the prefix of the component's lines */
+    uint64_t ids;      /* GBA_COMMON_IDS_* */
+    /* The name of a member for the user, "rank 3 on hostb". */
+    void (*name_member)(void *owner, uint32_t rank, char *text, size_t len);
     /* A communicator of the whole job with the ranks of MPI_COMM_WORLD, for failure notifications;
      * a different one for each component. */
     struct ompi_communicator_t *(*world)(void);
     /* The rank of a member in it. */
     int (*peer)(const void *owner, uint32_t member);
     /*
-     * Complete the attributes: name, remote, and what else differs from the defaults. A
-     * device_status that is not GBA_OK is the reason why the members get no device. renegotiation:
-     * the team goes on with what it has unless it gets a group. Returns GBA_OK or GBA_ERR_OOB. May
-     * be collective.
+     * Open the exchange, and complete the attributes: name, remote, and what else differs from the
+     * defaults. A device_status that is not GBA_OK is the reason why the members get no device.
+     * renegotiation: the team goes on with what it has unless it gets a group. Returns GBA_OK or
+     * GBA_ERR_OOB. May be collective.
      */
     gba_status_t (*prepare)(void *owner, struct gba_common_agreement *a, bool renegotiation);
     /* The members have agreed on `path`, or an agreement has failed: enable or disable the fast
@@ -163,6 +165,23 @@ void gba_common_modules_close(void);
 /* The counts of the modules of one communicator; or with NULL, the sum over all modules, destroyed
  * ones included. Thread-safe; may lag behind other threads. */
 void gba_common_counts_sum(struct gba_common_counts *sum, const void *comm);
+
+/* messages.c */
+
+/* The exchange for libgba, without ctx, rank and size; its ctx is a module. */
+extern const gba_oob_t gba_common_oob;
+
+/* Open the exchange of a module, on the first tag of `to`, unless it is open. Returns GBA_OK or
+ * GBA_ERR_NOMEM. Not collective: sends nothing. */
+gba_status_t gba_common_exchange_open(struct gba_common_module *module,
+                                      const struct gba_common_messages *to);
+
+/* Free it, unless the PML still uses its memory, which it does after a failure only. */
+void gba_common_exchange_close(struct gba_common_module *module);
+
+/* The minimum over that exchange, as gba_oob_t.min. Returns GBA_OK or GBA_ERR_OOB. Collective,
+ * blocks. */
+gba_status_t gba_common_min(struct gba_common_module *m, uint64_t *words, uint32_t count);
 
 /* agree.c */
 

@@ -20,6 +20,11 @@
  * 3. No member leaves barrier n before the leader has entered it. So a member that leaves barrier n
  * has received the activation, if there is one. All members begin n + 1 with the agreement.
  *
+ * Hellos and activations have the leader at one end, which separates them from those of other sets.
+ * The messages of the agreement go along a tree (gba/algo/exchange.h), so they need a channel
+ * (GBA_SCOLL_CHANNEL_COMM). A hello has the channels that its member can use, and the activation
+ * those that all members can use. If there are none, the leader sends no activation.
+ *
  * In step 2 the leader may wait for members that have not entered barrier n, as it would in the
  * barrier itself. The messages of a PE whose leader has no component are never received. They are
  * small, and there is one for each set.
@@ -28,12 +33,13 @@
 
 #include <string.h>
 
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
 /* The version of everything that members send to each other outside libgba: struct gba_scoll_hello,
- * and the messages of slabs.c. To be raised with each change of it. */
-#define PROTOCOL UINT64_C(8)
-_Static_assert(8 == PROTOCOL && 16 == sizeof(struct gba_scoll_hello),
+ * and the minima of slabs.c. To be raised with each change of it. */
+#define PROTOCOL UINT64_C(9)
+_Static_assert(9 == PROTOCOL && 24 == sizeof(struct gba_scoll_hello),
                "messages have changed: raise PROTOCOL, then state the new sizes");
 
 /* Barriers with missing hellos after which the leader reports the missing members. A hello in
@@ -55,11 +61,50 @@ static bool set_too_small(const gba_scoll_module_t *module)
     return module->set->proc_count < gba_common.params.min_comm_size;
 }
 
+/* Send to a member, or receive from it. Block. Return GBA_OK or GBA_ERR_OOB. */
+
+static gba_status_t message_send(const gba_scoll_module_t *module, uint32_t rank,
+                                 enum gba_scoll_message kind, mca_pml_base_send_mode_t mode,
+                                 const void *data, size_t bytes)
+{
+    int rc = MCA_PML_CALL(send(data, bytes, MPI_BYTE, oshmem_proc_pe_vpid(module->set, (int)rank),
+                               gba_scoll_tag(module->set, kind), mode, oshmem_comm_world));
+
+    return OMPI_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
+}
+
+static gba_status_t message_receive(const gba_scoll_module_t *module, uint32_t rank,
+                                    enum gba_scoll_message kind, void *data, size_t bytes)
+{
+    int rc =
+        MCA_PML_CALL(recv(data, bytes, MPI_BYTE, oshmem_proc_pe_vpid(module->set, (int)rank),
+                          gba_scoll_tag(module->set, kind), oshmem_comm_world, MPI_STATUS_IGNORE));
+
+    return OMPI_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
+}
+
+/*
+ * The channels of this PE. The set of all PEs has a tag of its own. Its communicator may be the
+ * user's own world.
+ */
+static uint32_t channels_mine(const oshmem_group_t *set)
+{
+    uint32_t channels = 0;
+
+    if (set == oshmem_group_all)
+        return GBA_SCOLL_CHANNEL_TAG;
+    if (set->ompi_comm != NULL)
+        channels |= GBA_SCOLL_CHANNEL_COMM;
+    if (!ompi_mpi_thread_multiple)
+        channels |= GBA_SCOLL_CHANNEL_TAG;
+    return channels;
+}
+
 /* Members, in the first barrier: send the hello. If the set is below min_comm_size there is no
  * activation; the hello then only shows the leader whether all members have the same parameters. */
 static gba_status_t hello_send(gba_scoll_module_t *module)
 {
-    struct gba_scoll_hello hello = {.capability = capability_mine()};
+    struct gba_scoll_hello hello = {.capability = capability_mine(), .channels = module->channels};
 
     if (set_too_small(module)) {
         module->base.agreed = true;
@@ -70,8 +115,7 @@ static gba_status_t hello_send(gba_scoll_module_t *module)
         module->activated = NULL;
         return GBA_ERR_OOB;
     }
-    return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, &hello,
-                          sizeof hello);
+    return message_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, &hello, sizeof hello);
 }
 
 /* Leader: receive a member's hello if it has arrived. Returns GBA_OK; GBA_INPROGRESS: it has not
@@ -87,7 +131,7 @@ static gba_status_t hello_receive(const gba_scoll_module_t *module, uint32_t ran
         return GBA_ERR_OOB;
     if (!there)
         return GBA_INPROGRESS;
-    return gba_scoll_receive(module, rank, GBA_SCOLL_UP, hello, sizeof *hello);
+    return message_receive(module, rank, GBA_SCOLL_UP, hello, sizeof *hello);
 }
 
 /* Leader: decline. It sends no activation, so no member agrees. The other members do not need the
@@ -104,8 +148,8 @@ static void mismatch_decline(gba_scoll_module_t *module, uint64_t theirs)
     const char *const names[] = {leader, member};
     const uint64_t words[] = {capability_mine(), theirs};
 
-    gba_scoll_name_member(module->set, 0, leader, sizeof leader);
-    gba_scoll_name_member(module->set, module->members_seen, member, sizeof member);
+    gba_scoll_name_member(module, 0, leader, sizeof leader);
+    gba_scoll_name_member(module, module->members_seen, member, sizeof member);
     gba_common_capability_differ(words, names, text, sizeof text);
     decline(module, GBA_ERR_MISMATCH, text);
 }
@@ -126,6 +170,7 @@ static gba_status_t hellos_receive(gba_scoll_module_t *module)
             mismatch_decline(module, hello.capability);
             return GBA_INPROGRESS;
         }
+        module->channels &= hello.channels;
     }
     return GBA_OK;
 }
@@ -145,15 +190,31 @@ static void hellos_drop(const gba_scoll_module_t *module)
             (void)opal_progress();
 }
 
+/* The set is too small, or nothing separates its messages from those of other sets. */
+static void set_decline(gba_scoll_module_t *module)
+{
+    char text[96];
+
+    if (!set_too_small(module)) {
+        decline(module, GBA_ERR_UNSUPPORTED,
+                "SHMEM_THREAD_MULTIPLE without Open MPI's component scoll mpi");
+        return;
+    }
+    snprintf(text, sizeof text, "fewer PEs than min_comm_size, which is %d",
+             gba_common.params.min_comm_size);
+    decline(module, GBA_ERR_TOO_FEW, text);
+}
+
 static gba_status_t activations_send(gba_scoll_module_t *module)
 {
     struct gba_scoll_hello activation = {.capability = capability_mine(),
-                                         .barrier = module->barriers + 1};
+                                         .barrier = module->barriers + 1,
+                                         .channels = module->channels};
     gba_status_t status = GBA_OK;
 
     for (uint32_t rank = 1; rank < module->base.size && GBA_OK == status; rank++)
-        status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_SYNCHRONOUS,
-                                &activation, sizeof activation);
+        status = message_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_SYNCHRONOUS,
+                              &activation, sizeof activation);
     module->agree_at = activation.barrier;
     return status;
 }
@@ -162,7 +223,8 @@ gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
 {
     gba_status_t status;
 
-    module->barriers++;
+    if (1 == ++module->barriers)
+        module->channels = channels_mine(module->set);
     if (0 != module->base.rank)
         return 1 == module->barriers ? hello_send(module) : GBA_OK;
     if (PATIENCE == module->barriers)
@@ -170,12 +232,8 @@ gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
     status = hellos_receive(module);
     if (GBA_INPROGRESS == status)
         return GBA_OK;
-    if (GBA_OK == status && set_too_small(module)) {
-        char text[96];
-
-        snprintf(text, sizeof text, "fewer PEs than min_comm_size, which is %d",
-                 gba_common.params.min_comm_size);
-        decline(module, GBA_ERR_TOO_FEW, text);
+    if (GBA_OK == status && (set_too_small(module) || 0 == module->channels)) {
+        set_decline(module);
         return GBA_OK;
     }
     /* Only the leader counts, so the members' values of this parameter may differ. */
@@ -197,6 +255,7 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
         return GBA_OK;
     module->activated = NULL;
     module->agree_at = module->activation.barrier;
+    module->channels = module->activation.channels;
     /* The agreement is due in the next barrier; or in the one after it, if the leader is in the
      * next barrier already. */
     if (module->agree_at > module->barriers)

@@ -31,14 +31,17 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
                                      bool renegotiation)
 {
     gba_scoll_module_t *module = owner;
-    gba_status_t status = GBA_OK;
+    struct gba_common_messages exchange;
+    gba_status_t status;
 
+    gba_scoll_messages(module, GBA_SCOLL_AGREEMENT, &exchange);
+    status = gba_common_exchange_open(&module->base, &exchange);
     /* A team that renegotiates has its software barrier, whose slab is in use. Leaders that are
      * offered a group and do not get it build another software barrier. That one uses messages. */
-    if (!renegotiation)
+    if (GBA_OK == status && !renegotiation)
         status = gba_scoll_slab_agree(module);
     if (GBA_OK == status && !renegotiation)
-        status = gba_common_keys_share(&a->oob);
+        status = gba_common_keys_share(&module->base);
     if (GBA_OK != status)
         return status;
     gba_scoll_name_set(module->set, a->name, sizeof a->name);

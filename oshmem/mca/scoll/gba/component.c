@@ -88,9 +88,9 @@ static struct ompi_communicator_t *notifications_world(void)
 const struct gba_common_framework gba_common_framework = {
     .label = "scoll gba",
     .ids = GBA_COMMON_IDS_SCOLL,
-    .oob = &gba_scoll_oob,
+    .name_member = gba_scoll_name_member,
     .world = notifications_world,
-    .peer = gba_scoll_oob_peer,
+    .peer = gba_scoll_peer,
     .prepare = gba_scoll_agree_prepare,
     .apply = gba_scoll_agree_apply,
     .report = gba_scoll_report_path,

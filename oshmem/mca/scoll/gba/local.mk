@@ -9,7 +9,7 @@ mca_scoll_gba_la_SOURCES = \
 	oshmem/mca/scoll/gba/contexts.c \
 	oshmem/mca/scoll/gba/module.c \
 	oshmem/mca/scoll/gba/activation.c \
-	oshmem/mca/scoll/gba/oob.c \
+	oshmem/mca/scoll/gba/set.c \
 	oshmem/mca/scoll/gba/slabs.c \
 	oshmem/mca/scoll/gba/transport.c \
 	oshmem/mca/scoll/gba/agree.c \

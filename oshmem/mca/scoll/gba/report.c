@@ -56,7 +56,7 @@ void gba_scoll_report_missing(gba_scoll_module_t *module)
         return;
     module->reported = true;
     gba_scoll_name_set(module->set, set, sizeof set);
-    gba_scoll_name_member(module->set, rank, member, sizeof member);
+    gba_scoll_name_member(module, rank, member, sizeof member);
     snprintf(line, sizeof line, "%s: %s: %s (%s)", set, gba_path_name(GBA_PATH_FALLBACK),
              0 == module->base.rank
                  ? gba_status_text(GBA_ERR_NO_PLUGIN)

@@ -33,6 +33,8 @@
 struct gba_scoll_hello {
     uint64_t capability; /* equal words: the members agree on whether they take part */
     uint64_t barrier;    /* activation: the number of the barrier that begins with the agreement */
+    uint32_t channels;   /* of the member; activation: of all members */
+    uint32_t unused;     /* 0 */
 };
 
 /* The number of slabs: one for each bit of a word. A slab has two words for each slot. Radix (v2)
@@ -69,10 +71,10 @@ struct gba_scoll_slab_memory {
 enum gba_scoll_carrier { GBA_SCOLL_CARRIER_NONE, GBA_SCOLL_CARRIER_SPML, GBA_SCOLL_CARRIER_PML };
 
 /*
- * What separates the messages of a set's signals from those of other sets with the same two
- * members. It is the set's own communicator, which Open MPI's component mpi makes; or the set's
- * tag, which sets of equal size and stride share. The tag is sufficient if all members of both sets
- * enter them in one order. Threads do not, because each may have its own set.
+ * What separates the messages of a set's agreements, and of its signals, from those of other sets
+ * with the same two members. It is the set's own communicator, which Open MPI's component mpi
+ * makes; or the set's tag, which sets of equal size and stride share. The tag is sufficient if all
+ * members of both sets enter them in one order. Threads do not, because each may have its own set.
  */
 #define GBA_SCOLL_CHANNEL_COMM 1u
 #define GBA_SCOLL_CHANNEL_TAG  2u
@@ -91,8 +93,7 @@ struct gba_scoll_slab {
 /* The carrier of a set's signals, for gba_team_create, and its state. */
 struct gba_scoll_remote {
     gba_remote_t super;
-    bool slab;  /* the module's slab can be used */
-    bool apart; /* messages can be separated from those of other sets */
+    bool slab; /* the module's slab can be used */
     gba_remote_t pml;
     struct gba_common_messages messages;
 };
@@ -139,51 +140,35 @@ void gba_scoll_pin_ucx(void);
 /* When this component closes: let the default worker progress while spml ucx closes contexts. */
 void gba_scoll_contexts_close(void);
 
-/* oob.c */
+/* set.c */
 
 /*
  * The tag of a set's messages on oshmem_comm_world; -1: there is none. No two sets with the same
- * two members use one tag in the same direction, except for signals (GBA_SCOLL_CHANNEL_TAG).
+ * two members use one tag in the same direction, except over a channel (GBA_SCOLL_CHANNEL_TAG).
  */
-enum gba_scoll_message { GBA_SCOLL_UP = 1, GBA_SCOLL_DOWN = 2, GBA_SCOLL_SIGNAL = 3 };
+enum gba_scoll_message { GBA_SCOLL_AGREEMENT, GBA_SCOLL_UP, GBA_SCOLL_DOWN, GBA_SCOLL_SIGNAL };
 int gba_scoll_tag(const oshmem_group_t *set, enum gba_scoll_message kind);
 
-/* Send to a member, or receive from it. Block. Return GBA_OK or GBA_ERR_OOB. */
-gba_status_t gba_scoll_send(const gba_scoll_module_t *module, uint32_t rank,
-                            enum gba_scoll_message kind, mca_pml_base_send_mode_t mode,
-                            const void *data, size_t bytes);
-gba_status_t gba_scoll_receive(const gba_scoll_module_t *module, uint32_t rank,
-                               enum gba_scoll_message kind, void *data, size_t bytes);
+/* Where the messages of a kind go over the set's channel, which the activation has agreed. */
+void gba_scoll_messages(const gba_scoll_module_t *module, enum gba_scoll_message kind,
+                        struct gba_common_messages *messages);
 
 /*
- * Combine the data of all members by join; all receive the result. other: memory for the data of
- * one more member. Collective, blocks. Returns GBA_OK or GBA_ERR_OOB.
- */
-gba_status_t gba_scoll_combine(const gba_scoll_module_t *module, void *data, void *other,
-                               size_t bytes, void (*join)(void *all, const void *other));
-
-/* The exchange for libgba among the members. */
-extern const gba_oob_t gba_scoll_oob;
-
-/* A barrier over that exchange. ctx: a gba_scoll_module_t. Returns GBA_OK or GBA_ERR_OOB.
- * Collective. Blocks. */
-gba_status_t gba_scoll_oob_barrier(void *ctx);
-
-/* For gba_common_framework. */
-int gba_scoll_oob_peer(const void *owner, uint32_t member);
-
-/*
- * The name of a set or a member for the user: "all 4 PEs", "2 PEs (0 and 4)", "4 PEs (0 to 3)", "4
+ * The name of a set or a PE for the user: "all 4 PEs", "2 PEs (0 and 4)", "4 PEs (0 to 3)", "4
  * PEs (0 to 6, stride 2)"; "PE 3 on hostb". Not collective.
  */
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len);
-void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text, size_t len);
+void gba_scoll_name_pe(uint32_t pe, char *text, size_t len);
+
+/* For gba_common_framework; name_member as name_pe. */
+int gba_scoll_peer(const void *owner, uint32_t member);
+void gba_scoll_name_member(void *owner, uint32_t rank, char *text, size_t len);
 
 /* slabs.c */
 
 /*
- * Agree on a slab for the set's signals, or on the reason why there is none, and on the set's
- * channels; all are the same on all members. To be called before the set's team is created or
+ * Agree on a slab for the set's signals, or on the reason why there is none, the same on all
+ * members. To be called before the set's team is created or
  * recovered. Returns GBA_OK or GBA_ERR_OOB. Collective over the set.
  */
 gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module);
@@ -208,8 +193,7 @@ void gba_scoll_slab_memory_close(void);
 
 /*
  * To be called after gba_scoll_slab_agree. renegotiation: the slab is in use by the team that
- * renegotiates. Returns the value for the attributes of the team; NULL: the set can have no
- * signals.
+ * renegotiates. Returns the value for the attributes of the team.
  */
 const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool renegotiation);
 

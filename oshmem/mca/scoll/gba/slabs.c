@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symmetric memory for the signals of active sets, its division into slabs, and the channels of
- * sets without a slab.
+ * Symmetric memory for the signals of active sets, and its division into slabs.
  *
  * Memory is symmetric if all PEs allocate it in the same order. The members of a set cannot,
  * because the other PEs do not take part. So there is one allocation, which all PEs make when the
@@ -11,8 +10,8 @@
  * compare the address.
  *
  * The memory is divided into slabs, and a set needs the same slab on all its members. Each member
- * proposes the slabs that it has free. The set takes the first one that all members propose. A slab
- * that is proposed in one agreement is not proposed in a concurrent one (of another thread with its
+ * offers the slabs that it has free. The set takes the lowest one that all members offer. A slab
+ * that is offered in one agreement is not offered in a concurrent one (of another thread with its
  * own set). That agreement may find no slab.
  *
  * A slab becomes free when its set ends: no signal is in transit any more, because a member that
@@ -28,7 +27,6 @@
 #include <dirent.h>
 #include <string.h>
 
-#include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "oshmem/mca/atomic/atomic.h"
 #include "oshmem/mca/memheap/memheap.h"
@@ -49,34 +47,6 @@ static const char *const why_texts[] = {
     [GBA_SCOLL_WHY_SLOTS] = "more signals than a signal slab has slots",
     [GBA_SCOLL_WHY_RENEGOTIATION] = "the signal slab was in use during the renegotiation",
 };
-
-/* The proposal of a member, or the intersection of all. Travels as bytes between processes of one
- * build. */
-struct proposal {
-    uint64_t slabs;   /* one bit for each slab */
-    uint64_t address; /* of the memory; 0: none yet */
-    int32_t why;      /* enum gba_scoll_why */
-    uint32_t pe;      /* the PE that caused it */
-    uint32_t channels;
-    uint32_t unused;
-};
-_Static_assert(32 == sizeof(struct proposal),
-               "messages have changed: raise PROTOCOL in activation.c, then state the new size");
-
-/* The set of all PEs has a tag of its own. Its communicator may be the user's own world. */
-static uint32_t channels_mine(const gba_scoll_module_t *module)
-{
-    const oshmem_group_t *set = module->set;
-    uint32_t channels = 0;
-
-    if (set == oshmem_group_all)
-        return GBA_SCOLL_CHANNEL_TAG;
-    if (set->ompi_comm != NULL)
-        channels |= GBA_SCOLL_CHANNEL_COMM;
-    if (!ompi_mpi_thread_multiple)
-        channels |= GBA_SCOLL_CHANNEL_TAG;
-    return channels;
-}
 
 static bool keys_exchanged(void)
 {
@@ -123,55 +93,55 @@ static enum gba_scoll_why why_not(void)
     return keys_exchanged() ? GBA_SCOLL_WHY_NONE : GBA_SCOLL_WHY_KEYS;
 }
 
-/* Combine the proposals of two members: the first reason counts; without a reason, the
- * intersection. */
-static void proposal_join(void *joined, const void *theirs)
+/* Agree on the reason of the first member that has one, if any. why, pe: those of this member.
+ * Collective. */
+static gba_status_t reason_agree(gba_scoll_module_t *module, enum gba_scoll_why *why, uint32_t *pe)
 {
-    const struct proposal *other = theirs;
-    struct proposal *all = joined;
+    uint64_t word = GBA_SCOLL_WHY_NONE == *why ? UINT64_MAX : (uint64_t)*pe << 32 | (uint32_t)*why;
+    gba_status_t status = gba_common_min(&module->base, &word, 1);
 
-    all->slabs &= other->slabs;
-    all->channels &= other->channels;
-    if (GBA_SCOLL_WHY_NONE != all->why)
-        return;
-    all->why = other->why;
-    all->pe = other->pe;
-    if (GBA_SCOLL_WHY_NONE == other->why && all->address != other->address)
-        all->why = GBA_SCOLL_WHY_ADDRESS;
+    *why = UINT64_MAX == word ? GBA_SCOLL_WHY_NONE : (enum gba_scoll_why)(uint32_t)word;
+    *pe = (uint32_t)(word >> 32);
+    return status;
 }
 
-/* Combine the proposals of all members; all receive the result. Needs no memory, which one member
- * might lack. Collective. */
-static gba_status_t proposals_exchange(const gba_scoll_module_t *module, struct proposal *proposal)
+/* Allocate the memory, and learn whether all members have it at the address of the leader.
+ * Collective. */
+static gba_status_t slab_memory_allocate(gba_scoll_module_t *module, void **memory,
+                                         enum gba_scoll_why *why, uint32_t *pe)
 {
-    struct proposal other;
+    uint64_t address;
+    gba_status_t status;
 
-    return gba_scoll_combine(module, proposal, &other, sizeof other, proposal_join);
+    if (OSHMEM_SUCCESS != MCA_MEMHEAP_CALL(private_alloc(SLAB_MEMORY_BYTES, memory)))
+        *memory = NULL;
+    address = 0 == module->base.rank ? (uintptr_t)*memory : UINT64_MAX;
+    status = gba_common_min(&module->base, &address, 1);
+    *pe = (uint32_t)module->set->my_pe;
+    if (*memory == NULL)
+        *why = GBA_SCOLL_WHY_MEMORY;
+    else if (address != (uintptr_t)*memory)
+        *why = GBA_SCOLL_WHY_ADDRESS;
+    return GBA_OK == status ? reason_agree(module, why, pe) : status;
 }
 
 /* The set of all PEs: allocate the memory, if all can. Once in the life of the job. Collective. */
-static gba_status_t slab_memory_agree(const gba_scoll_module_t *module)
+static gba_status_t slab_memory_agree(gba_scoll_module_t *module)
 {
     struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
-    const uint32_t me = (uint32_t)module->set->my_pe;
-    struct proposal proposal = {.why = why_not(), .pe = me};
-    gba_status_t status = proposals_exchange(module, &proposal);
+    enum gba_scoll_why why = why_not();
+    uint32_t pe = (uint32_t)module->set->my_pe;
+    gba_status_t status = reason_agree(module, &why, &pe);
     void *memory = NULL;
 
-    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why) {
-        if (OSHMEM_SUCCESS != MCA_MEMHEAP_CALL(private_alloc(SLAB_MEMORY_BYTES, &memory)))
-            memory = NULL;
-        proposal = (struct proposal){.address = (uintptr_t)memory, .pe = me};
-        if (memory == NULL)
-            proposal.why = GBA_SCOLL_WHY_MEMORY;
-        status = proposals_exchange(module, &proposal);
-    }
+    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == why)
+        status = slab_memory_allocate(module, &memory, &why, &pe);
     if (GBA_OK == status) {
-        slab_memory->why = (enum gba_scoll_why)proposal.why;
-        slab_memory->pe = proposal.pe;
+        slab_memory->why = why;
+        slab_memory->pe = pe;
         slab_memory->tried = true;
     }
-    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
+    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == why)
         slab_memory->words = memory;
     else if (memory != NULL)
         (void)MCA_MEMHEAP_CALL(private_free(memory));
@@ -201,12 +171,33 @@ static void slabs_give(uint64_t slabs)
     opal_mutex_unlock(&gba_common.lock);
 }
 
+/*
+ * Choose the lowest slab that all members offer; *bit is 0 if there is none. Each proposes its
+ * lowest one; while the proposals differ, its lowest one that is not below the highest proposal.
+ * mine: the slabs that this member offers. Collective.
+ */
+static gba_status_t slab_choose(gba_scoll_module_t *module, uint64_t mine, uint64_t *bit)
+{
+    uint64_t least, most = 0, words[2];
+    gba_status_t status;
+
+    do {
+        mine &= GBA_SCOLL_SLABS == most ? 0 : UINT64_MAX << most;
+        words[0] = 0 == mine ? GBA_SCOLL_SLABS : (uint64_t)__builtin_ctzll(mine);
+        words[1] = ~words[0];
+        status = gba_common_min(&module->base, words, 2);
+        least = words[0];
+        most = ~words[1];
+    } while (GBA_OK == status && least != most);
+    *bit = GBA_OK == status && GBA_SCOLL_SLABS != most ? UINT64_C(1) << most : 0;
+    return status;
+}
+
 gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module)
 {
     struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
     struct gba_scoll_slab *slab = &module->slab;
     gba_status_t status = GBA_OK;
-    struct proposal proposal;
     uint64_t mine;
 
     gba_scoll_slab_close(module); /* the slab of a team that recovers */
@@ -214,26 +205,17 @@ gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module)
         status = slab_memory_agree(module);
     if (GBA_OK != status)
         return status;
-    mine = slabs_take();
-    proposal = (struct proposal){
-        .slabs = mine,
-        .address = (uintptr_t)slab_memory->words,
-        .why = (int32_t)(slab_memory->tried ? slab_memory->why : GBA_SCOLL_WHY_EARLY),
-        .pe = slab_memory->tried ? slab_memory->pe : (uint32_t)module->set->my_pe,
-        .channels = channels_mine(module)};
-    status = proposals_exchange(module, &proposal);
-    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
-        slab->bit =
-            proposal.slabs & (~proposal.slabs + 1); /* the lowest of those that all propose */
-    slabs_give(mine & ~slab->bit);
-    if (GBA_OK != status)
+    slab->why = slab_memory->tried ? slab_memory->why : GBA_SCOLL_WHY_EARLY;
+    slab->pe = slab_memory->tried ? slab_memory->pe : (uint32_t)module->set->my_pe;
+    status = reason_agree(module, &slab->why, &slab->pe);
+    if (GBA_OK != status || GBA_SCOLL_WHY_NONE != slab->why)
         return status;
-    module->channels = proposal.channels;
-    slab->why = (enum gba_scoll_why)proposal.why;
-    slab->pe = proposal.pe;
-    if (GBA_SCOLL_WHY_NONE == slab->why && 0 == slab->bit)
+    mine = slabs_take();
+    status = slab_choose(module, mine, &slab->bit);
+    slabs_give(mine & ~slab->bit);
+    if (GBA_OK == status && 0 == slab->bit)
         slab->why = GBA_SCOLL_WHY_SLABS;
-    return GBA_OK;
+    return status;
 }
 
 uint64_t *gba_scoll_slab_words(const struct gba_scoll_slab *slab)
@@ -287,7 +269,7 @@ void gba_scoll_slab_describe(const struct gba_scoll_slab *slab, char *text, size
         return;
     /* No single member is the cause of the last reasons. */
     if (slab->why < GBA_SCOLL_WHY_SLABS)
-        gba_scoll_name_member(oshmem_group_all, slab->pe, member, sizeof member);
+        gba_scoll_name_pe(slab->pe, member, sizeof member);
     snprintf(text, len, "; signals: pml, %s%s%s%s", why_texts[slab->why],
              '\0' == member[0] ? "" : " (", member, '\0' == member[0] ? "" : ")");
 }

@@ -234,8 +234,6 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
 
     if (remote->slab && group->schedule->slots(group->size, group->radix) < SLOTS)
         return spml_open(module, group, transport);
-    if (!remote->apart)
-        return GBA_ERR_UNSUPPORTED;
     if (0 != slab->bit)
         slab->why = remote->slab ? GBA_SCOLL_WHY_SLOTS : GBA_SCOLL_WHY_RENEGOTIATION;
     slab->carrier = GBA_SCOLL_CARRIER_PML;
@@ -248,21 +246,13 @@ const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool reneg
     struct gba_scoll_remote *remote = &module->remote;
 
     remote->slab = 0 != module->slab.bit && !renegotiation;
-    remote->apart = 0 != module->channels;
-    remote->messages =
-        (struct gba_common_messages){.comm = oshmem_comm_world,
-                                     .tag = {gba_scoll_tag(module->set, GBA_SCOLL_SIGNAL)},
-                                     .ranks = module->set->proc_vpids};
-    if (0 != (module->channels & GBA_SCOLL_CHANNEL_COMM)) {
-        remote->messages.comm = module->set->ompi_comm;
-        remote->messages.ranks = NULL; /* ranks are equal in both */
-    }
+    gba_scoll_messages(module, GBA_SCOLL_SIGNAL, &remote->messages);
     gba_common_remote_init(&remote->pml, &remote->messages);
     remote->super = (gba_remote_t){.ctx = module,
                                    .pulls = remote->slab,
                                    .name = remote->slab ? "symmetric memory" : remote->pml.name,
                                    .open = remote_open};
-    return remote->slab || remote->apart ? &remote->super : NULL;
+    return &remote->super;
 }
 
 /*
