@@ -31,7 +31,10 @@ void gba_cost_terms_set(struct gba_cost_terms *terms, const struct gba_cluster *
         .leaf = limited(cluster->leaf),
         .pod = limited(cluster->pod),
         .pod_more = limited(ns_of(cluster->pod_hops * cluster->hop)),
-        .far_more = limited(ns_of(cluster->far_hops * cluster->hop))};
+        .far_more = limited(ns_of(cluster->far_hops * cluster->hop)),
+        .store_next = limited(ns_of(cluster->store_next)),
+        .load = limited(ns_of(cluster->load)),
+        .load_next = limited(ns_of(cluster->load / cluster->load_overlap))};
 }
 
 /* Signals of an algorithm: rounds one after the other, the signals of a member, and their time. */
@@ -45,9 +48,28 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What signals take. In shared memory a member stores to the line of each peer, and polls one line
+ * of its own after the other: a line that it did not poll before is loaded once. */
+struct signal {
+    uint32_t one, out, in; /* the first one; each further one that a member sends, or receives */
+    uint32_t several;      /* once, if a member receives several */
+};
+
+static struct signal signal_of(const struct gba_cost_terms *terms, uint32_t hosts)
+{
+    if (hosts > 1)
+        return (struct signal){terms->message, terms->send, terms->send, 0};
+    return (struct signal){terms->store, terms->store_next, terms->load_next, terms->load_next};
+}
+
 /* A round in which a member sends and receives `signals`, of which the first takes `one` and each
  * other one `more`. */
-static void way_add(struct way *way, uint64_t signals, uint32_t one, uint32_t more)
+static void way_add(struct way *way, uint64_t signals, uint64_t one, uint64_t more)
 {
     way->rounds++;
     way->signals += signals;
@@ -69,26 +91,27 @@ static struct way way_of(const struct gba_cost_terms *terms, int32_t algorithm, 
                          uint32_t radix, uint32_t hosts)
 {
     const uint64_t k = GBA_ALGORITHM_V1 == algorithm || radix < 2 ? 2 : radix;
-    const uint32_t one = 1 == hosts ? terms->store : terms->message;
-    /* Stores to several lines, and loads of them, miss one after the other. */
-    const uint32_t more = 1 == hosts ? terms->store : terms->send;
+    const struct signal signal = signal_of(terms, hosts);
+    const uint64_t half = 1 == hosts ? 1 : 2; /* a message's `send` is that of both ends */
     struct way way = {0, 0, 0};
 
     if (GBA_ALGORITHM_V3 == algorithm && n > 1)
-        way_add(&way, n - 1, one, more);
+        way_add(&way, n - 1, signal.one, 1 == hosts ? terms->load : terms->send);
     for (uint64_t reach = 1; reach < n && GBA_ALGORITHM_V3 != algorithm; reach *= k) {
         const uint64_t last = smaller((k - 1) * reach, n - 1);
+        const uint64_t lanes = smaller(k - 1, (n - 1) / reach);
         const uint32_t longer = further(terms, smaller(2 * last, n) * hosts / n);
 
         if (1 == reach)
             way.ns += (uint64_t)further(terms, hosts) - longer;
         if (GBA_ALGORITHM_TREE != algorithm) {
-            way_add(&way, smaller(k - 1, (n - 1) / reach), one + longer, more);
+            way_add(&way, lanes, (uint64_t)signal.one + longer + (lanes > 1 ? signal.several : 0),
+                    larger(signal.out, signal.in));
             continue;
         }
         /* Up, a member only receives its children's signals; down, it only sends them. */
-        way_add(&way, smaller(k, n - 1), one + longer, more / 2);
-        way_add(&way, smaller(k, n - 1), one + longer, more / 2);
+        way_add(&way, smaller(k, n - 1), (uint64_t)signal.one + longer, signal.in / half);
+        way_add(&way, smaller(k, n - 1), (uint64_t)signal.one + longer, signal.out / half);
     }
     return way;
 }
@@ -135,7 +158,7 @@ static uint64_t leaders(const struct gba_cost_terms *terms, const struct gba_cos
     if (choice.group)
         return group(terms, (team->hosts + domains - 1) / domains) * (1 == domains ? 1u : 2u) +
                way_of(terms, GBA_ALGORITHM_V1, domains, 2, team->hosts).ns;
-    return way_of(terms, choice.algorithm, team->hosts, team->radix, team->hosts).ns;
+    return way_of(terms, choice.algorithm, team->hosts, choice.radix, team->hosts).ns;
 }
 
 uint64_t gba_cost(const struct gba_cost_terms *terms, const struct gba_cost_team *team,
@@ -152,7 +175,7 @@ uint64_t gba_cost(const struct gba_cost_terms *terms, const struct gba_cost_team
         return node(terms, team) + turns(terms, team, 3) + leaders(terms, team, choice);
     if (choice.group)
         return group(terms, team->members) + turns(terms, team, 1);
-    way = way_of(terms, choice.algorithm, team->members, team->radix, team->hosts);
+    way = way_of(terms, choice.algorithm, team->members, choice.radix, team->hosts);
     /* The messages of the other ranks of a core take its time, too. */
     if (!one_host && ranks_on_core(terms, team) > 1)
         way.ns += (ranks_on_core(terms, team) - 1) * way.signals * terms->send;

@@ -23,6 +23,10 @@ struct gba_cost_terms {
     uint16_t cores;   /* of a host */
     uint16_t leaf, pod;          /* hosts of a leaf switch, and of a pod */
     uint16_t pod_more, far_more; /* a message between two leaves of a pod, and between two pods */
+    uint16_t store_next;         /* from one store to the next, if other cores poll both lines */
+    uint16_t load;               /* the first load of a line that another core has written */
+    uint16_t load_next;          /* of a line that no third core reads: such loads overlap */
+    uint16_t reserved;           /* 0 */
 };
 
 /* Compute the terms of a cluster. gba_cluster_default has the source of each number that nobody has
@@ -34,7 +38,6 @@ struct gba_cost_team {
     uint32_t members, hosts;
     uint32_t largest; /* members on one host, at most */
     uint32_t domains; /* of switches, if the leaders have groups */
-    uint32_t radix;
     bool oversubscribed;
 };
 

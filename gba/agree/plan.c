@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/plan.h"
 
-/* Largest team for which `auto` takes dissemination. It sends log2(size) signals one after the
- * other. Above this size the rounds that radix saves outweigh its larger number of stores. */
+/* Largest team for which `auto` takes dissemination over messages. It sends log2(size) signals one
+ * after the other. Above this size the rounds that radix saves outweigh its larger number of
+ * messages. */
 #define AUTO_V1_MAX 16u
+
+/* The largest team on one host whose algorithms were measured with a core for each member. */
+#define FORMULA_ABOVE 16u
 
 bool gba_reason_passes(gba_status_t reason)
 {
@@ -20,6 +24,23 @@ static struct gba_candidate *list_add(struct gba_list *list, enum gba_kind kind,
     return candidate;
 }
 
+/* The expected time of a path; 0: not known, also as long as the hosts are not. */
+static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t at)
+{
+    const struct gba_terms *terms = &info->terms;
+    const struct gba_switches *switches = &info->switches;
+    const uint32_t most = at < switches->count ? switches->members_max[at] : terms->members_max;
+    const struct gba_cost_team team = {.members = info->size,
+                                       .hosts = info->hosts,
+                                       .largest = info->largest,
+                                       .domains = GBA_AT_EACH == at ? info->ports
+                                                  : 0 == most       ? 1
+                                                                    : (info->hosts - 1) / most + 1,
+                                       .oversubscribed = info->oversubscribed};
+
+    return 0 == info->hosts ? 0 : gba_cost(&terms->cost, &team, choice);
+}
+
 /* ----------------------------------------------------------------------------- software --- */
 
 int32_t gba_algorithm_auto(uint32_t size)
@@ -27,10 +48,7 @@ int32_t gba_algorithm_auto(uint32_t size)
     return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
 }
 
-/*
- * Choose an algorithm. `auto`, with a core for each member, takes dissemination for a few members,
- * and radix where dissemination has many rounds. gba/algo/README.md has the measurements.
- */
+/* An algorithm over messages, and for more processes than cores if hierarchy is flat. */
 static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bool pull)
 {
     if (GBA_ALGORITHM_AUTO == wanted)
@@ -40,20 +58,47 @@ static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bo
     return wanted;
 }
 
+/*
+ * The algorithm of members on one host with a core for each, as gba/algo/README.md has measured it:
+ * one round for up to 4 members, radix 4 for up to 16. Beyond, the formula decides, unmeasured.
+ */
+static struct gba_choice choice_of_cores(const struct gba_info *info)
+{
+    struct gba_choice first = {.hierarchy = GBA_HIERARCHY_FLAT, .algorithm = GBA_ALGORITHM_V2};
+    struct gba_choice choice = first;
+    uint8_t radices[GBA_RADICES_MOST];
+    const uint32_t count = gba_trial_radices(info, info->size, radices);
+
+    if (0 == count)
+        return (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT, .algorithm = GBA_ALGORITHM_V1};
+    first.radix = info->size <= 4 ? radices[count - 1] : radices[0]; /* all, or 4 */
+    for (uint32_t i = 1; i < count && info->size > FORMULA_ABOVE; i++) {
+        choice.radix = radices[i];
+        if (cost_of(info, choice, 0) < cost_of(info, first, 0))
+            first = choice;
+    }
+    return first;
+}
+
 /* The software barrier that the parameters and the table of algorithms choose. */
 static struct gba_choice choice_first(const struct gba_info *info)
 {
     const struct gba_terms *terms = &info->terms;
     const bool flat = info->one_host || GBA_HIERARCHY_FLAT == terms->hierarchy;
+    const bool any = GBA_ALGORITHM_AUTO == terms->algorithm;
+    struct gba_choice choice = {.hierarchy = flat ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE};
 
-    if (info->one_host && GBA_ALGORITHM_AUTO == terms->algorithm &&
-        (info->oversubscribed || GBA_HIERARCHY_NODE == terms->hierarchy))
+    if (info->one_host && any && (info->oversubscribed || GBA_HIERARCHY_NODE == terms->hierarchy))
         return (struct gba_choice){.hierarchy = GBA_HIERARCHY_NODE,
                                    .algorithm = GBA_ALGORITHM_AUTO};
-    return (struct gba_choice){.hierarchy = flat ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE,
-                               .algorithm = algorithm_choose(terms->algorithm,
-                                                             flat ? info->size : info->hosts,
-                                                             info->one_host, info->pull)};
+    if (info->one_host && !info->oversubscribed && info->size > 2 &&
+        (any || GBA_ALGORITHM_V2 == terms->algorithm))
+        return choice_of_cores(info);
+    choice.algorithm = algorithm_choose(terms->algorithm, flat ? info->size : info->hosts,
+                                        info->one_host, info->pull);
+    if (GBA_ALGORITHM_V2 == choice.algorithm || GBA_ALGORITHM_TREE == choice.algorithm)
+        choice.radix = gba_terms_radix(terms);
+    return choice;
 }
 
 static struct gba_refusal software_refusal(const struct gba_info *info)
@@ -134,24 +179,6 @@ static bool device_first(const struct gba_info *info)
            (!info->one_host && (least <= 2 || least <= info->hosts));
 }
 
-/* The expected time of a path; 0: not known, also as long as the hosts are not. */
-static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t at)
-{
-    const struct gba_terms *terms = &info->terms;
-    const struct gba_switches *switches = &info->switches;
-    const uint32_t most = at < switches->count ? switches->members_max[at] : terms->members_max;
-    const struct gba_cost_team team = {.members = info->size,
-                                       .hosts = info->hosts,
-                                       .largest = info->largest,
-                                       .domains = GBA_AT_EACH == at ? info->ports
-                                                  : 0 == most       ? 1
-                                                                    : (info->hosts - 1) / most + 1,
-                                       .radix = terms->radix,
-                                       .oversubscribed = info->oversubscribed};
-
-    return 0 == info->hosts ? 0 : gba_cost(&terms->cost, &team, choice);
-}
-
 /* Whether a software barrier is expected to be so much faster than the device that this outweighs
  * the policy for several hosts. */
 static bool device_slower(const struct gba_info *info, enum gba_kind kind)
@@ -223,6 +250,22 @@ static void sort_software(struct gba_candidate *first, uint32_t count, const str
     }
 }
 
+/* Whether a trial is to leave a choice out: on one host with a core for each member its time is
+ * expected to be twice that of another one of its hierarchy, which is more than the formula errs.
+ */
+static bool choice_slow(const struct gba_info *info, const struct gba_choice *choices,
+                        uint32_t count, uint32_t at)
+{
+    const uint64_t cost = cost_of(info, choices[at], 0);
+
+    for (uint32_t i = 0;
+         i < count && info->one_host && !info->oversubscribed && !choices[at].fallback; i++)
+        if (!choices[i].fallback && choices[i].hierarchy == choices[at].hierarchy &&
+            cost_of(info, choices[i], 0) < cost / 2)
+            return true;
+    return false;
+}
+
 /* The chosen software barrier and those that a trial measures, then the runtime's. */
 static void list_software(struct gba_list *list, const struct gba_info *info, bool trial)
 {
@@ -236,7 +279,8 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
     for (uint32_t i = 0; i < count; i++)
         if (choices[i].fallback)
             list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice = choices[i];
-        else if (trial || !gba_choices_equal(choices[i], first))
+        else if (trial ? !choice_slow(info, choices, count, i)
+                       : !gba_choices_equal(choices[i], first))
             list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = choices[i];
     if (trial)
         return;

@@ -5,6 +5,8 @@
 #include "gba/agree/plan.h"
 #include "gba/transport/shm.h"
 
+#define ALGORITHM_TEXT 24u
+
 /* The end of the description of a path that replaces the requested algorithm. */
 #define REPLACED ", because central (v3) needs to read remote flags"
 
@@ -77,7 +79,8 @@ gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topolo
     gba_status_t status = GBA_OK;
 
     *shape = (struct gba_shape){.topology = topology,
-                                .radix = info->terms.radix,
+                                .radix = 0 != choice->radix ? choice->radix
+                                                            : gba_terms_radix(&info->terms),
                                 .sequence = info->terms.sequence,
                                 .slots = 1}; /* for gba_node_mark */
     topology->size = info->size;
@@ -122,16 +125,26 @@ bool gba_shape_shares(const struct gba_shape *shape)
            (GBA_SHAPE_HYBRID == shape->kind && shape->topology->local_size > 1);
 }
 
+/* "dissemination (v1)", "radix 4 (v2)". */
+static const char *algorithm_describe(const struct gba_shape *shape, char text[ALGORITHM_TEXT])
+{
+    if (&gba_algo_radix != shape->algorithm && &gba_shm_radix != shape->algorithm)
+        return shape->algorithm->name;
+    snprintf(text, ALGORITHM_TEXT, "radix %u (v2)", shape->radix);
+    return text;
+}
+
 static void leaders_describe(const struct gba_shape *shape, const char *group, char *why,
                              size_t len)
 {
     const struct gba_topology *topology = shape->topology;
+    char algorithm[ALGORITHM_TEXT];
 
     if (shape->domains.count > 1)
         snprintf(why, len,
                  "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
-                 topology->nodes, shape->algorithm->name, shape->domains.count, topology->size,
-                 shape->replaced ? REPLACED : "");
+                 topology->nodes, algorithm_describe(shape, algorithm), shape->domains.count,
+                 topology->size, shape->replaced ? REPLACED : "");
     else
         snprintf(why, len, "%s among the leaders of %u host%s, %u members", group, topology->nodes,
                  1 == topology->nodes ? "" : "s", topology->size);
@@ -141,18 +154,20 @@ static void software_describe(const struct gba_shape *shape, const gba_remote_t 
                               size_t len)
 {
     const struct gba_topology *topology = shape->topology;
+    char algorithm[ALGORITHM_TEXT];
     const char *carrier = remote == NULL || remote->name == NULL ? "messages" : remote->name;
 
     if (GBA_SHAPE_COUNTER == shape->kind)
         snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);
     else if (GBA_SHAPE_HYBRID != shape->kind)
-        snprintf(why, len, "%s through %s, %u members on %u host%s%s", shape->algorithm->name,
+        snprintf(why, len, "%s through %s, %u members on %u host%s%s",
+                 algorithm_describe(shape, algorithm),
                  1 == topology->nodes ? "shared memory" : carrier, topology->size, topology->nodes,
                  1 == topology->nodes ? "" : "s", shape->replaced ? REPLACED : "");
     else
         snprintf(why, len, "%s among the leaders of %u hosts, %u members, at most %u on a host%s",
-                 shape->algorithm->name, topology->nodes, topology->size, topology->largest,
-                 shape->replaced ? REPLACED : "");
+                 algorithm_describe(shape, algorithm), topology->nodes, topology->size,
+                 topology->largest, shape->replaced ? REPLACED : "");
 }
 
 void gba_shape_describe(const struct gba_shape *shape, const struct gba_candidate *candidate,

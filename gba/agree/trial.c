@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/trial.h"
 
+#include <stdio.h>
+
 /*
  * Barriers in a batch: enough that one late start does not matter, few if barriers are slow. The
  * batches of fast barriers take about BATCH_NS, so that a batch is long against a cache miss or a
@@ -23,25 +25,53 @@
 
 #define PAUSE_GROWTH UINT64_C(1024)
 
-static void list_add(struct gba_choice *list, uint32_t *count, int32_t hierarchy, int32_t algorithm)
+static struct gba_choice *list_add(struct gba_choice *list, uint32_t *count, int32_t hierarchy,
+                                   int32_t algorithm)
 {
-    list[(*count)++] = (struct gba_choice){.hierarchy = hierarchy, .algorithm = algorithm};
+    struct gba_choice *choice = &list[(*count)++];
+
+    *choice = (struct gba_choice){.hierarchy = hierarchy, .algorithm = algorithm};
+    return choice;
+}
+
+/* With a radix of n or more there is one round, in which each member signals all others. Beyond 8
+ * members that takes too long (gba/algo/README.md). */
+uint32_t gba_trial_radices(const struct gba_info *info, uint32_t n, uint8_t list[GBA_RADICES_MOST])
+{
+    static const uint8_t radices[] = {4, 8, 3};
+    uint32_t count = 0;
+
+    if (n <= 2)
+        return 0; /* dissemination is the same */
+    if (info->terms.radix >= GBA_RADIX_MIN || info->oversubscribed) {
+        list[count++] = gba_terms_radix(&info->terms);
+        return count;
+    }
+    for (uint32_t i = 0; i < sizeof radices; i++)
+        if (radices[i] < n)
+            list[count++] = radices[i];
+    if (n <= 8)
+        list[count++] = (uint8_t)n;
+    return count;
 }
 
 /* The algorithms among n members, flat or among the leaders. radix: with two members it is
  * dissemination. tree: with two members it has twice the way of dissemination, for as many
  * messages. */
 static void list_algorithms(struct gba_choice *list, uint32_t *count, int32_t hierarchy,
-                            int32_t algorithm, uint32_t n)
+                            const struct gba_info *info, uint32_t n)
 {
+    const int32_t algorithm = info->terms.algorithm;
     const bool any = GBA_ALGORITHM_AUTO == algorithm;
+    uint8_t radices[GBA_RADICES_MOST];
+    const uint32_t several = gba_trial_radices(info, n, radices);
 
     if (any || GBA_ALGORITHM_V1 == algorithm || (GBA_ALGORITHM_V2 == algorithm && n <= 2))
         list_add(list, count, hierarchy, GBA_ALGORITHM_V1);
-    if ((any || GBA_ALGORITHM_V2 == algorithm) && n > 2)
-        list_add(list, count, hierarchy, GBA_ALGORITHM_V2);
+    for (uint32_t i = 0; i < several && (any || GBA_ALGORITHM_V2 == algorithm); i++)
+        list_add(list, count, hierarchy, GBA_ALGORITHM_V2)->radix = radices[i];
     if ((any && n > 2) || GBA_ALGORITHM_TREE == algorithm)
-        list_add(list, count, hierarchy, GBA_ALGORITHM_TREE);
+        list_add(list, count, hierarchy, GBA_ALGORITHM_TREE)->radix = gba_terms_radix(&info->terms);
 }
 
 uint32_t gba_trial_list(const struct gba_info *info, bool fallback,
@@ -58,7 +88,7 @@ uint32_t gba_trial_list(const struct gba_info *info, bool fallback,
         if (GBA_HIERARCHY_FLAT != terms->hierarchy)
             list_add(list, &count, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO);
         if (GBA_HIERARCHY_NODE != terms->hierarchy) {
-            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_AUTO, info->size);
+            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, info, info->size);
             list_add(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V3);
         }
     } else {
@@ -66,31 +96,31 @@ uint32_t gba_trial_list(const struct gba_info *info, bool fallback,
         if (GBA_ALGORITHM_V3 == terms->algorithm)
             return 0;
         if (GBA_HIERARCHY_FLAT != terms->hierarchy)
-            list_algorithms(list, &count, GBA_HIERARCHY_NODE, terms->algorithm, info->hosts);
+            list_algorithms(list, &count, GBA_HIERARCHY_NODE, info, info->hosts);
         /* With one member on each host both hierarchies are the same. */
         if (GBA_HIERARCHY_FLAT == terms->hierarchy || (any_hierarchy && info->hosts < info->size))
-            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, terms->algorithm, info->size);
+            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, info, info->size);
     }
     if (any_algorithm && any_hierarchy && fallback)
         list[count++] = (struct gba_choice){.fallback = true};
     return count;
 }
 
-const char *gba_trial_name(const struct gba_choice *choice, bool hosts)
+void gba_trial_name(const struct gba_choice *choice, bool hosts, char name[GBA_TRIAL_NAME])
 {
-    static const char *const one_host[] = {"counter", "dissemination", "radix", "central", "tree"};
-    static const char *const node[] = {"node", "node dissemination", "node radix", "node central",
-                                       "node tree"};
-    static const char *const flat[] = {"flat", "flat dissemination", "flat radix", "flat central",
-                                       "flat tree"};
+    static const char *const algorithms[] = {"counter", "dissemination", "radix", "central",
+                                             "tree"};
+    const bool node = GBA_HIERARCHY_NODE == choice->hierarchy;
+    const char *const prefix = !hosts ? "" : node ? "node " : "flat ";
 
     if (choice->fallback)
-        return "fallback";
-    if (choice->group)
-        return GBA_HIERARCHY_NODE == choice->hierarchy ? "node device" : "device";
-    if (!hosts)
-        return one_host[choice->algorithm];
-    return (GBA_HIERARCHY_NODE == choice->hierarchy ? node : flat)[choice->algorithm];
+        snprintf(name, GBA_TRIAL_NAME, "fallback");
+    else if (choice->group)
+        snprintf(name, GBA_TRIAL_NAME, node ? "node device" : "device");
+    else if (GBA_ALGORITHM_V2 == choice->algorithm)
+        snprintf(name, GBA_TRIAL_NAME, "%sradix %u", prefix, choice->radix);
+    else
+        snprintf(name, GBA_TRIAL_NAME, "%s%s", prefix, algorithms[choice->algorithm]);
 }
 
 bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last)

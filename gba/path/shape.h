@@ -33,13 +33,14 @@ struct gba_choice {
     int32_t algorithm; /* gba_algorithm_choice_t; of a software barrier */
     bool group;        /* barrier groups: of all members, or of the node leaders */
     bool fallback;     /* the runtime's barrier; the other fields mean nothing */
+    uint8_t radix;     /* of radix, and the children of a tree's member; 0: it has none */
 };
 
 static inline bool gba_choices_equal(struct gba_choice a, struct gba_choice b)
 {
     return a.fallback == b.fallback &&
-           (a.fallback ||
-            (a.hierarchy == b.hierarchy && a.algorithm == b.algorithm && a.group == b.group));
+           (a.fallback || (a.hierarchy == b.hierarchy && a.algorithm == b.algorithm &&
+                           a.group == b.group && a.radix == b.radix));
 }
 
 #endif

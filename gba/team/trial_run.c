@@ -141,10 +141,12 @@ static void candidate_give_up(struct trial *t, struct gba_made *c)
 static void candidate_lose(struct trial *t, uint32_t i, gba_status_t reason)
 {
     struct gba_made *c = &t->made.at[i];
+    char name[GBA_TRIAL_NAME];
 
+    gba_trial_name(&c->choice, !t->info->one_host, name);
     if (0 == t->oob->rank)
-        gba_log(GBA_LOG_INFO, "%s: %s is given up: %s", t->probe.name,
-                gba_trial_name(&c->choice, !t->info->one_host), gba_status_text(reason));
+        gba_log(GBA_LOG_INFO, "%s: %s is given up: %s", t->probe.name, name,
+                gba_status_text(reason));
     candidate_give_up(t, c);
     gba_trial_lose(&t->team->agreement->record, c->choice);
     if (0 == i && t->current)
@@ -310,12 +312,13 @@ static void trial_figures(const struct trial *t)
     for (uint32_t i = 0; i < t->made.count && used < len; i++) {
         const struct gba_made *c = &t->made.at[i];
         const uint64_t ns = c->cost / PS;
+        char name[GBA_TRIAL_NAME];
 
+        gba_trial_name(&c->choice, !t->info->one_host, name);
         if (UINT64_MAX != c->cost)
-            used += (size_t)snprintf(
-                text + used, len - used, "%s %s %llu.%02llu", 0 == i ? "" : ",",
-                gba_trial_name(&c->choice, !t->info->one_host), (unsigned long long)(ns / 1000),
-                (unsigned long long)(ns % 1000 / 10));
+            used += (size_t)snprintf(text + used, len - used, "%s %s %llu.%02llu",
+                                     0 == i ? "" : ",", name, (unsigned long long)(ns / 1000),
+                                     (unsigned long long)(ns % 1000 / 10));
     }
 }
 

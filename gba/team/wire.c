@@ -18,7 +18,7 @@
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
 
-#define LAYOUTS_OF 22u
+#define LAYOUTS_OF 23u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -29,25 +29,26 @@
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
 /* The words of each minimum. */
-_Static_assert(GBA_FACTS == 33 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
+_Static_assert(GBA_FACTS == 34 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
 
 /* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
 #define T struct gba_terms
-_Static_assert(IS(96) && AT(id, 0, 8) && AT(backoff, 8, 8) && AT(uuid, 16, 16) &&
+_Static_assert(IS(104) && AT(id, 0, 8) && AT(backoff, 8, 8) && AT(uuid, 16, 16) &&
                    AT(members_max, 32, 4) && AT(status, 36, 4) && AT(sequence, 40, 4) &&
                    AT(trial_after, 44, 4) && AT(min_hosts, 48, 4) && AT(algorithm, 52, 1) &&
                    AT(radix, 53, 1) && AT(hierarchy, 54, 1) && AT(offload, 55, 1) &&
                    AT(kind, 56, 1) && AT(multi_device, 57, 1) && AT(trial_runs, 58, 1) &&
                    AT(trial_rotates, 59, 1) && AT(trial_fallback, 60, 1) &&
-                   AT(device_returns, 61, 1) && AT(reserved, 62, 2) && AT(cost, 64, 32),
+                   AT(device_returns, 61, 1) && AT(reserved, 62, 2) && AT(cost, 64, 40),
                CHANGED);
 #undef T
 
 #define T struct gba_cost_terms
-_Static_assert(IS(32) && AT(turn, 0, 4) && AT(message, 4, 4) && AT(send, 8, 4) &&
+_Static_assert(IS(40) && AT(turn, 0, 4) && AT(message, 4, 4) && AT(send, 8, 4) &&
                    AT(device, 12, 4) && AT(port, 16, 2) && AT(store, 18, 2) && AT(line, 20, 2) &&
                    AT(cores, 22, 2) && AT(leaf, 24, 2) && AT(pod, 26, 2) && AT(pod_more, 28, 2) &&
-                   AT(far_more, 30, 2),
+                   AT(far_more, 30, 2) && AT(store_next, 32, 2) && AT(load, 34, 2) &&
+                   AT(load_next, 36, 2) && AT(reserved, 38, 2),
                CHANGED);
 #undef T
 

@@ -58,7 +58,7 @@ static gba_status_t candidate_run(const struct predict_question *question, uint3
 
     setup.hosts = hosts;
     setup.ranks = ranks;
-    setup.radix = (uint32_t)question->params->sw_radix;
+    setup.radix = 0 != candidate->choice.radix ? candidate->choice.radix : GBA_RADIX_DEFAULT;
     setup.choice = candidate->choice;
     setup.barriers = barriers_for(question, hosts * ranks);
     setup.warmup = 0 != setup.warmup || setup.barriers < 10 ? setup.warmup : setup.barriers / 10;
@@ -92,10 +92,9 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
             list->count++;
         else if (GBA_OK == to->refused || GBA_OK != from->refusal.reason)
             continue;
-        *to = (struct predict_candidate){.name = gba_trial_name(&from->choice, hosts > 1),
-                                         .choice = from->choice,
-                                         .formula = 1000 * from->cost,
-                                         .refused = from->refusal.reason};
+        *to = (struct predict_candidate){
+            .choice = from->choice, .formula = 1000 * from->cost, .refused = from->refusal.reason};
+        gba_trial_name(&from->choice, hosts > 1, to->name);
         /* Rules for as long as nothing is known. */
         if (GBA_ERR_FEW_HOSTS == to->refused || GBA_ERR_SLOWER == to->refused)
             to->refused = GBA_OK;

@@ -447,7 +447,7 @@ all_faults() {
     test_case range-priority-low out_of_range priority -1 '0 to 100'
     test_case range-min-comm-size out_of_range min_comm_size 1 'allowed: 2 to'
     test_case range-agree-after out_of_range agree_after 65536 '0 to 65535'
-    test_case range-sw-radix out_of_range sw_radix 1 '2 to 64'
+    test_case range-sw-radix out_of_range sw_radix 65 '0 to 64'
     test_case range-verbose out_of_range verbose 4 '0 to 3'
     test_case range-retry-after out_of_range retry_after -1 '0 to 3600000'
     test_case hosts-2 two_hosts 4 early_exit kinds

@@ -26,9 +26,9 @@ kind_options() {
     case $1 in
     auto) path=() kind_text='' ;;
     flat-v1) kind_text='dissemination \(v1\) through messages' ;;
-    flat-v2) kind_text='radix \(v2\) through messages' ;;
+    flat-v2) kind_text='radix 3 \(v2\) through messages' ;;
     node-v1) kind_text='dissemination \(v1\) among the leaders' ;;
-    node-v2) kind_text='radix \(v2\) among the leaders' ;;
+    node-v2) kind_text='radix 3 \(v2\) among the leaders' ;;
     flat-tree) kind_text='tree through messages' ;;
     node-tree) kind_text='tree among the leaders' ;;
     esac

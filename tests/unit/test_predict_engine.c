@@ -33,7 +33,7 @@ static struct predict_result run(uint32_t hosts, uint32_t ranks, int32_t hierarc
 
     setup.hosts = hosts;
     setup.ranks = ranks;
-    setup.choice = (struct gba_choice){hierarchy, algorithm, group, false};
+    setup.choice = (struct gba_choice){hierarchy, algorithm, group, false, 0};
     assert_int_equal(predict_run(&setup, &result), GBA_OK);
     return result;
 }
@@ -121,7 +121,7 @@ EXACT(test_device)
     assert_int_equal(time_of(2, 1, GBA_HIERARCHY_NODE, 0, true), message);
     c.device_members = 3;
     c.device_hosts = 708;
-    setup.choice = (struct gba_choice){GBA_HIERARCHY_FLAT, 0, true, false};
+    setup.choice = (struct gba_choice){GBA_HIERARCHY_FLAT, 0, true, false, 0};
     setup.hosts = 4;
     assert_int_equal(predict_run(&setup, &(struct predict_result){0}), GBA_ERR_TOO_MANY);
 }

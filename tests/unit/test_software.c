@@ -10,7 +10,7 @@
 
 static void choose(struct harness *w, int algorithm, int hierarchy, int radix)
 {
-    static const char *const names[] = {"", "dissemination (v1) ", "radix (v2) ", "central (v3) ",
+    static const char *const names[] = {"", "dissemination (v1) ", "radix ", "central (v3) ",
                                         "tree "};
 
     w->params.sw_algorithm = algorithm;

@@ -43,9 +43,9 @@ TEST(test_rotation_on_one_host)
     struct harness *w = harness_of_trials(2);
 
     w->late_ms = 1;
-    run_to(w, 4, 2, GBA_PATH_SOFTWARE, "tree through shared memory");
-    run_to(w, 4, 4, GBA_PATH_FALLBACK, "the fastest of 6");
-    run_to(w, 4, 7, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
+    run_to(w, 4, 1, GBA_PATH_SOFTWARE, "tree through shared memory");
+    run_to(w, 4, 3, GBA_PATH_FALLBACK, "the fastest of 7");
+    run_to(w, 4, 6, GBA_PATH_SOFTWARE, "radix 3 (v2) through shared memory");
     w->oversubscribed = true;
     run_to(w, 2, 1, GBA_PATH_SOFTWARE, "dissemination (v1) through shared memory");
     run_to(w, 7, 5, GBA_PATH_FALLBACK, "the fastest of 6");
@@ -62,7 +62,7 @@ TEST(test_rotation_with_cores)
     struct harness *w = harness_of_trials(2);
 
     w->cores = 3;
-    run_to(w, 4, 7, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
+    run_to(w, 4, 6, GBA_PATH_SOFTWARE, "radix 3 (v2) through shared memory");
     harness_end(w);
 }
 
@@ -76,12 +76,12 @@ TEST(test_rotation_on_hosts)
             w->late_ms = 0 == layout;
             w->params.sw_radix = 3;
             harness_hosts(w, 6, hosts, layout);
-            run_to(w, 6, cycle - 3, GBA_PATH_SOFTWARE, "radix (v2) through messages, 6");
+            run_to(w, 6, cycle - 3, GBA_PATH_SOFTWARE, "radix 3 (v2) through messages, 6");
             run_to(w, 6, cycle - 2, GBA_PATH_SOFTWARE, "tree through messages, 6");
             run_to(w, 6, cycle - 1, GBA_PATH_FALLBACK, "the fastest of ");
             run_to(w, 6, cycle + 1, GBA_PATH_SOFTWARE,
                    2 == hosts ? "dissemination (v1) through messages, 6"
-                              : "radix (v2) among the leaders");
+                              : "radix 3 (v2) among the leaders");
             harness_end(w);
         }
 }
@@ -93,11 +93,11 @@ TEST(test_nonblocking_barriers)
     struct harness *w = harness_of_trials(2);
 
     w->blocks_every = 4; /* trials after rounds 4, 8, 12, ... */
-    w->rounds = 25;
-    w->expected = "radix (v2) through shared memory";
+    w->rounds = 21;
+    w->expected = "radix 3 (v2) through shared memory";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
-    assert_int_equal(w->stats[0].trials, 6);
-    w->rounds = 17;
+    assert_int_equal(w->stats[0].trials, 5);
+    w->rounds = 13;
     w->expected = "counter in shared memory";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     harness_end(w);
@@ -108,7 +108,7 @@ TEST(test_parameters_restrict_the_choice)
     struct harness *w = harness_of_trials(2);
 
     w->params.sw_algorithm = GBA_ALGORITHM_V2;
-    run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix (v2)");
+    run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix 4 (v2)");
     w->rounds = 20; /* one candidate is no choice */
     harness_run(w, 4, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].trials, 0);
@@ -123,7 +123,10 @@ TEST(test_parameters_restrict_the_choice)
     assert_int_equal(w->stats[0].trials, 0);
     w->params.trial_test = 2;
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
-    run_to(w, 4, 4, GBA_PATH_SOFTWARE, "dissemination (v1)");
+    run_to(w, 4, 3, GBA_PATH_SOFTWARE, "dissemination (v1)");
+    w->params.sw_radix = 3;
+    run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix 3 (v2)");
+    run_to(w, 4, 3, GBA_PATH_SOFTWARE, "radix 3 (v2)");
     harness_end(w);
 }
 
@@ -131,15 +134,16 @@ TEST(test_parameters_restrict_the_choice)
  * rotation: trials end after 9, 21 and 39 rounds. */
 TEST(test_all_take_the_fastest)
 {
-    static const char *const paths[] = {"dissemination (v1)", "radix (v2)",       "tree through",
-                                        "central (v3)",       "the fastest of 6", "counter"};
+    static const char *const paths[] = {"radix 4 (v2)",     "tree through", "central (v3)",
+                                        "the fastest of 7", "counter",      "dissemination (v1)",
+                                        "radix 3 (v2)"};
     struct harness *w = harness_of_trials(1);
 
-    w->candidates = 6;
-    for (uint32_t i = 0; i < 6; i++) {
+    w->candidates = 7;
+    for (uint32_t i = 0; i < 7; i++) {
         for (uint32_t r = 0; r < 4; r++)
             w->fastest[r] = i;
-        run_to(w, 4, 3, 4 == i ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE, paths[i]);
+        run_to(w, 4, 3, 3 == i ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE, paths[i]);
     }
     harness_end(w);
     for (uint32_t hosts = 1; hosts <= 3; hosts += 2) {
@@ -206,20 +210,20 @@ TEST(test_the_fastest_of_one_host)
     w->before = see_no_group;
     w->rounds = 3;
     w->params.trial_after = 0;
-    w->expected = "software: dissemination (v1) through shared memory, 3 members on 1 host; no "
+    w->expected = "software: radix 3 (v2) through shared memory, 3 members on 1 host; no "
                   "device: fewer hosts than min_hosts";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     w->params.trial_after = 3;
-    w->candidates = 7; /* dissemination, radix, tree, central, fallback, device, counter */
+    w->candidates = 7; /* radix 3, tree, central, fallback, device, counter, dissemination */
     for (uint32_t r = 0; r < 3; r++)
-        w->fastest[r] = 5;
+        w->fastest[r] = 4;
     w->rounds = 11;
-    w->expected = "of 32, 3 members; measured in us: dissemination 0.00";
+    w->expected = "of 32, 3 members; measured in us: radix 3 0.00";
     harness_run(w, 3, GBA_PATH_SIM);
     assert_int_equal(w->reason[0], GBA_OK);
-    w->rounds = 24; /* the next trial: device, counter, dissemination, radix, tree, central, ... */
+    w->rounds = 24; /* the next trial: device, counter, dissemination, radix 3, tree, ... */
     w->expected =
-        "software: central (v3) through shared memory, 3 members on 1 host; no device: "
+        "software: tree through shared memory, 3 members on 1 host; no device: "
         "another barrier is measured or expected to be faster; measured in us: device 0.00";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->reason[0], GBA_ERR_SLOWER);

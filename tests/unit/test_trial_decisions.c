@@ -10,14 +10,15 @@ static void list_is(const char *expected, struct gba_terms terms, uint32_t hosts
 {
     const struct gba_info info = {.terms = terms, .hosts = hosts, .size = size};
     struct gba_choice list[GBA_CHOICES_MOST];
-    char text[256] = "";
+    char text[256] = "", name[GBA_TRIAL_NAME];
     uint32_t count;
 
     count = gba_trial_list(&info, fallback, list);
     assert_true(count <= GBA_CHOICES_MOST);
     for (uint32_t i = 0; i < count; i++) {
         strcat(text, 0 == i ? "" : ", ");
-        strcat(text, gba_trial_name(&list[i], 1 != hosts));
+        gba_trial_name(&list[i], 1 != hosts, name);
+        strcat(text, name);
     }
     assert_string_equal(text, expected);
 }
@@ -26,21 +27,27 @@ TEST(test_candidates)
 {
     static const struct gba_terms any;
 
-    list_is("counter, dissemination, radix, tree, central, fallback", any, 1, 4, true);
+    list_is("counter, dissemination, radix 3, radix 4, tree, central, fallback", any, 1, 4, true);
+    list_is("counter, dissemination, radix 4, radix 8, radix 3, tree, central, fallback", any, 1,
+            16, true);
+    list_is("counter, dissemination, radix 4, radix 3, radix 8, tree, central", any, 1, 8, false);
+    list_is("counter, dissemination, radix 5, tree, central", (struct gba_terms){.radix = 5}, 1, 8,
+            false);
     list_is("counter, dissemination, central", any, 1, 2, false);
-    list_is("dissemination, radix, tree, central",
+    list_is("dissemination, radix 3, radix 4, tree, central",
             (struct gba_terms){.hierarchy = GBA_HIERARCHY_FLAT}, 1, 4, true);
     list_is("counter", (struct gba_terms){.hierarchy = GBA_HIERARCHY_NODE}, 1, 4, true);
     list_is("", (struct gba_terms){.algorithm = GBA_ALGORITHM_V2}, 1, 4, true);
-    list_is("node dissemination, node radix, node tree, flat dissemination, flat radix, flat tree, "
-            "fallback",
+    list_is("node dissemination, node radix 3, node tree, flat dissemination, flat radix 4, "
+            "flat radix 3, flat radix 6, flat tree, fallback",
             any, 3, 6, true);
-    list_is("node dissemination, flat dissemination, flat radix, flat tree", any, 2, 4, false);
-    list_is("node dissemination, node radix, node tree, fallback", any, 4, 4, true);
+    list_is("node dissemination, flat dissemination, flat radix 3, flat radix 4, flat tree", any, 2,
+            4, false);
+    list_is("node dissemination, node radix 3, node radix 4, node tree, fallback", any, 4, 4, true);
     list_is("node dissemination, fallback", any, 2, 2, true);
-    list_is("node radix, flat radix", (struct gba_terms){.algorithm = GBA_ALGORITHM_V2}, 3, 6,
-            true);
-    list_is("flat dissemination, flat radix, flat tree",
+    list_is("node radix 8, flat radix 8",
+            (struct gba_terms){.algorithm = GBA_ALGORITHM_V2, .radix = 8}, 3, 6, true);
+    list_is("flat dissemination, flat radix 3, flat tree",
             (struct gba_terms){.hierarchy = GBA_HIERARCHY_FLAT}, 3, 3, true);
     list_is("", (struct gba_terms){.algorithm = GBA_ALGORITHM_V3}, 3, 6, true);
     list_is("node tree, flat tree", (struct gba_terms){.algorithm = GBA_ALGORITHM_TREE}, 2, 6,
