@@ -35,6 +35,7 @@ GBA_LIB_SOURCES = \
 	gba/agree/build.c gba/agree/reason.c gba/agree/predict.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/trial_run.h gba/team/trial_run.c \
+	gba/team/trial_short.c \
 	gba/team/team.c gba/team/cores.c gba/team/wire.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la

@@ -16,7 +16,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded tests/unit/test_resources tests/unit/test_trial_faults \
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded tests/unit/test_resources tests/unit/test_trial_faults tests/unit/test_trial_short \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_trial_decisions tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait tests/unit/test_reconnect \
@@ -158,7 +158,7 @@ GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_h
 	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded \
-	tests/unit/test_cores tests/unit/test_resources tests/unit/test_trial_faults
+	tests/unit/test_cores tests/unit/test_resources tests/unit/test_trial_faults tests/unit/test_trial_short
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 # gba_info but its main.
@@ -302,6 +302,8 @@ tests_unit_test_resources_LDFLAGS = -Wl,--wrap=gba_failover_register -Wl,--wrap=
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_faults_SOURCES = tests/unit/test_trial_faults.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait -Wl,--wrap=thread_oob_barrier
+tests_unit_test_trial_short_SOURCES = tests/unit/test_trial_short.c $(GBA_TEAM_HARNESS)
+tests_unit_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
 

@@ -36,8 +36,12 @@
 #include "gba/base/clock.h"
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
+#include "gba/path/path_shared.h"
 
 #define BACKOFF_MOST UINT64_C(16384)
+
+/* Barriers before a short trial, which takes the time of some 200 barriers (trial_short.c). */
+#define SHORT_AFTER UINT64_C(4096)
 
 static uint64_t next_backoff(struct gba_team *team)
 {
@@ -164,19 +168,27 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool die
 
 void gba_trial_plan(struct gba_team *team, struct gba_choice choice)
 {
+    const uint8_t *radices;
+    uint32_t current;
+
     gba_trial_cancel(team);
     team->trial.choice = choice;
     team->trial.pause = team->trial.after;
     team->trial.cost = 0;
     team->trial.began = gba_clock_ns();
     team->trial.began_barriers = gba_team_barriers(team);
-    if (0 != team->trial.after)
-        team->trial.at = gba_team_barriers(team) + team->trial.after;
+    if (0 == team->trial.after)
+        return;
+    team->trial.is_short = team->trial.after > SHORT_AFTER &&
+                           gba_path_shared_schedules(team->path, &radices, &current) > 1;
+    team->trial.at =
+        gba_team_barriers(team) + (team->trial.is_short ? SHORT_AFTER : team->trial.after);
 }
 
 void gba_trial_cancel(struct gba_team *team)
 {
     team->trial.at = 0;
+    team->trial.is_short = false;
     team->words.measured[0] = '\0';
 }
 

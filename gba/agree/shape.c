@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "gba/agree/plan.h"
+#include "gba/path/path_shared.h"
 #include "gba/transport/shm.h"
 
 #define ALGORITHM_TEXT 24u
@@ -44,6 +45,26 @@ static const struct gba_port *port_same(const void *port, uint32_t rank)
 {
     (void)rank;
     return port;
+}
+
+/* With a core for each member of the host, and if no parameter decides: dissemination and the
+ * radices that a short trial compares, that of the choice first. */
+static void schedules_make(struct gba_shape *shape, const struct gba_info *info,
+                           const struct gba_choice *choice)
+{
+    uint8_t radices[GBA_SCHEDULES_MOST] = {0};
+    const uint32_t count = 1 + gba_trial_radices(info, info->size, &radices[1]);
+
+    if (info->oversubscribed || GBA_ALGORITHM_AUTO != info->terms.algorithm ||
+        (GBA_ALGORITHM_V1 != choice->algorithm && GBA_ALGORITHM_V2 != choice->algorithm))
+        return;
+    shape->radices[shape->schedules++] = choice->radix;
+    for (uint32_t i = 0; i < count; i++)
+        if (radices[i] != choice->radix && shape->schedules < GBA_SCHEDULES_MOST)
+            shape->radices[shape->schedules++] = radices[i];
+    shape->slots = 0;
+    for (uint32_t i = 0; i < shape->schedules; i++)
+        shape->slots += gba_shared_slots(info->size, shape->radices[i]);
 }
 
 /* Assign the node leaders to groups. */
@@ -103,6 +124,8 @@ gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topolo
     shape->replaced = GBA_ALGORITHM_V3 == info->terms.algorithm && !one_host && !info->pull;
     if (GBA_SHAPE_SHARED == shape->kind)
         shape->slots = shape->algorithm->slots(info->size, shape->radix);
+    if (GBA_SHAPE_SHARED == shape->kind)
+        schedules_make(shape, info, choice);
     return GBA_OK;
 }
 

@@ -76,6 +76,7 @@ struct gba_team {
         uint64_t began_barriers;  /* barriers at that time */
         uint64_t cost;            /* of the last trial, ns; 0: none yet */
         struct gba_choice choice; /* the current barrier */
+        bool is_short;            /* the next trial is one of trial_short.c */
     } trial;
 
     uint64_t paths;                  /* that the members have tried; the same on all */

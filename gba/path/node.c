@@ -20,7 +20,7 @@ static gba_status_t node_place(struct gba_node *node, const struct gba_shape *sh
     node->mark = gba_segment_slots(segment, local_rank);
     node->failed = gba_segment_word(segment, GBA_SEGMENT_FAILED);
     gba_node_barrier_init(&node->barrier, segment, shape->sequence);
-    gba_shm_init(&node->shm, segment, local_rank);
+    gba_shm_init(&node->shm, segment, local_rank, 0);
     return GBA_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "gba/path/path_shared.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct path_shared {
     struct gba_path_base base;
@@ -9,6 +10,8 @@ struct path_shared {
     /* An algorithm: */
     const struct gba_algorithm *algorithm;
     struct gba_algo_state algo;
+    uint32_t schedules, schedule; /* 0: one; the current one */
+    uint8_t radices[GBA_SCHEDULES_MOST];
 };
 
 static struct path_shared *shared_of(struct gba_path_base *path)
@@ -153,6 +156,54 @@ static const struct gba_path_ops shared_ops = {.attempt = shared_attempt,
                                                .awaited = shared_awaited,
                                                .arrived = shared_arrived};
 
+/* The schedules of a member's row of slots, one behind the other. */
+static uint32_t first_slot(const struct path_shared *shared, uint32_t schedule)
+{
+    uint32_t slot = 0;
+
+    for (uint32_t i = 0; i < schedule; i++)
+        slot += gba_shared_slots(shared->algo.size, shared->radices[i]);
+    return slot;
+}
+
+uint32_t gba_path_shared_schedules(const struct gba_path_base *path, const uint8_t **radices,
+                                   uint32_t *current)
+{
+    const struct path_shared *shared = shared_const(path);
+
+    if (path == NULL || &shared_ops != path->ops || 0 == shared->schedules)
+        return 0;
+    *radices = shared->radices;
+    *current = shared->schedule;
+    return shared->schedules;
+}
+
+void gba_path_shared_prepare(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+    const uint32_t slots = first_slot(shared, shared->schedules);
+    const uint32_t own = first_slot(shared, shared->schedule);
+    const uint32_t after = first_slot(shared, shared->schedule + 1);
+    const struct gba_node *node = &shared->node;
+    const uint32_t local = gba_node_local(node, node->rank);
+
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (slot < own || slot >= after)
+            gba_shm_mark(&node->segment, local, slot, shared->algo.seq);
+}
+
+void gba_path_shared_take(struct gba_path_base *path, uint32_t schedule)
+{
+    struct path_shared *shared = shared_of(path);
+    const uint8_t radix = shared->radices[schedule];
+
+    gba_shm_init(&shared->node.shm, &shared->node.segment,
+                 gba_node_local(&shared->node, shared->node.rank), first_slot(shared, schedule));
+    shared->schedule = schedule;
+    shared->algorithm = 0 == radix ? &gba_shm_dissemination : &gba_shm_radix;
+    shared->algo.radix = 0 == radix ? GBA_RADIX_MIN : radix;
+}
+
 gba_status_t gba_path_shared_create(const struct gba_shape *shape, uint32_t rank,
                                     struct gba_path_base **path)
 {
@@ -167,6 +218,8 @@ gba_status_t gba_path_shared_create(const struct gba_shape *shape, uint32_t rank
                                .node = &shared->node};
     shared->algorithm = shape->algorithm;
     gba_algo_init(&shared->algo, rank, shape->topology->size, shape->radix, shape->sequence);
+    shared->schedules = shape->schedules;
+    memcpy(shared->radices, shape->radices, sizeof shared->radices);
     *path = &shared->base;
     return GBA_OK;
 }

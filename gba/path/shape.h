@@ -15,6 +15,10 @@ enum gba_shape_kind {
     GBA_SHAPE_HYBRID    /* gather in the node, node leaders among themselves, release in the node */
 };
 
+/* Algorithms of one path through shared memory, each with slots of its own, so that a member can
+ * change from one to the other between two barriers (path_shared.h). */
+#define GBA_SCHEDULES_MOST 4u
+
 /* The shape, the same on all members but for their place in it. */
 struct gba_shape {
     const struct gba_topology *topology; /* of the team */
@@ -22,9 +26,11 @@ struct gba_shape {
     const struct gba_algorithm *algorithm; /* of all members, of node leaders or domain leaders */
     bool replaced; /* not the requested central (v3), which reads the flags of other members */
     uint32_t radix, sequence;
-    uint64_t number;            /* of the path, see gba_remote_group_t */
-    uint32_t slots;             /* of each member of a node */
-    struct gba_domains domains; /* count: 0, or the node leaders are to have groups */
+    uint64_t number;                     /* of the path, see gba_remote_group_t */
+    uint32_t slots;                      /* of each member of a node */
+    uint32_t schedules;                  /* of a path through shared memory; 0: one, which stays */
+    uint8_t radices[GBA_SCHEDULES_MOST]; /* of these; 0: dissemination. [0]: the first one */
+    struct gba_domains domains;          /* count: 0, or the node leaders are to have groups */
 };
 
 /* A path as the values of the parameters that lead to it. */

@@ -65,26 +65,22 @@ struct trial {
 
 /* ------------------------------------------------------------------------ one candidate --- */
 
-/* Without failover, shared work of cores, and anything due: the round that fails ends the batch. */
-static void probe_begin(struct trial *t, const struct gba_made *c)
+void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
+                     struct gba_path_base *path, gba_path_t kind, uint64_t deadline)
 {
-    const struct gba_team *team = t->team;
-
-    t->probe = (struct gba_team){
-        .path = c->path,
-        .kind = c->kind,
-        .size = team->size,
-        .rank = team->rank,
-        .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}},
-        .names = team->names,
-        .watchdog = {.report_after = team->watchdog.report_after,
-                     .retry = team->watchdog.retry,
-                     .deadline =
-                         gba_clock_ns() + (c->choice.group ? LIMIT_GROUP_NS : LIMIT_SOFTWARE_NS)},
-        .renegotiation = {.at = UINT64_MAX}};
-    snprintf(t->probe.name, sizeof t->probe.name, "%.32s, trial after %llu", team->name,
+    *probe = (struct gba_team){.path = path,
+                               .kind = kind,
+                               .size = team->size,
+                               .rank = team->rank,
+                               .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}},
+                               .names = team->names,
+                               .watchdog = {.report_after = team->watchdog.report_after,
+                                            .retry = team->watchdog.retry,
+                                            .deadline = deadline},
+                               .renegotiation = {.at = UINT64_MAX}};
+    snprintf(probe->name, sizeof probe->name, "%.32s, trial after %llu", team->name,
              (unsigned long long)gba_team_rounds(team));
-    gba_barrier_init(&t->probe);
+    gba_barrier_init(probe);
 }
 
 static gba_status_t candidate_barriers(struct trial *t, const struct gba_made *c, uint32_t barriers)
@@ -104,16 +100,24 @@ struct vote {
     uint64_t cost;       /* of the slowest member */
 };
 
+gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, uint64_t *words,
+                           uint32_t count)
+{
+    gba_status_t status = oob->min(oob->ctx, words, count);
+
+    while (GBA_OK == status && GBA_INPROGRESS == (status = oob->test(oob->ctx))) {
+        gba_agree_idle(attr);
+        status = GBA_OK;
+    }
+    return status;
+}
+
 /* The minimum of the statuses, and that of the complements of the costs. Also a fence. */
 static gba_status_t members_vote(const struct trial *t, struct vote *vote)
 {
     uint64_t words[] = {gba_refusal_word(vote->reason, t->oob->rank), ~vote->cost};
-    gba_status_t status = t->oob->min(t->oob->ctx, words, 2);
+    gba_status_t status = gba_trial_min(t->attr, t->oob, words, 2);
 
-    while (GBA_OK == status && GBA_INPROGRESS == (status = t->oob->test(t->oob->ctx))) {
-        gba_agree_idle(t->attr);
-        status = GBA_OK;
-    }
     *vote = (struct vote){gba_refusal_of(words[0]).reason, ~words[1]};
     return status;
 }
@@ -165,7 +169,9 @@ static gba_status_t candidate_measure(struct trial *t, uint32_t i, uint32_t barr
     gba_status_t status;
     uint64_t began;
 
-    probe_begin(t, c);
+    /* The round that fails ends the batch. */
+    gba_trial_probe(&t->probe, t->team, c->path, c->kind,
+                    gba_clock_ns() + (c->choice.group ? LIMIT_GROUP_NS : LIMIT_SOFTWARE_NS));
     status = candidate_barriers(t, c, WARM);
     began = gba_clock_ns();
     if (GBA_OK == status)
@@ -302,20 +308,19 @@ static uint32_t trial_choose(const struct trial *t)
     return at[gba_trial_best(costs, count, t->current)];
 }
 
-/* The figures for the user: "; measured: node dissemination 12.1 us, ...". */
-static void trial_figures(const struct trial *t)
+void gba_trial_figures(struct gba_team *team, const struct gba_made *made, uint32_t count,
+                       bool hosts)
 {
-    char *text = t->team->words.measured;
-    const size_t len = sizeof t->team->words.measured;
+    char *text = team->words.measured;
+    const size_t len = sizeof team->words.measured;
     size_t used = (size_t)snprintf(text, len, "; measured in us:");
 
-    for (uint32_t i = 0; i < t->made.count && used < len; i++) {
-        const struct gba_made *c = &t->made.at[i];
-        const uint64_t ns = c->cost / PS;
+    for (uint32_t i = 0; i < count && used < len; i++) {
+        const uint64_t ns = made[i].cost / PS;
         char name[GBA_TRIAL_NAME];
 
-        gba_trial_name(&c->choice, !t->info->one_host, name);
-        if (UINT64_MAX != c->cost)
+        gba_trial_name(&made[i].choice, hosts, name);
+        if (UINT64_MAX != made[i].cost)
             used += (size_t)snprintf(text + used, len - used, "%s %s %llu.%02llu",
                                      0 == i ? "" : ",", name, (unsigned long long)(ns / 1000),
                                      (unsigned long long)(ns % 1000 / 10));
@@ -386,7 +391,7 @@ static gba_status_t trial_take(struct trial *t, uint32_t taken)
     else
         snprintf(team->words.instead, sizeof team->words.instead, "%s", c->why);
     group_reason(t, had, c->choice.group);
-    trial_figures(t);
+    gba_trial_figures(team, t->made.at, t->made.count, !t->info->one_host);
     gba_reason_describe(team);
     team->stats.trials++;
     return status;
@@ -408,12 +413,14 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
 {
     const uint64_t began = gba_clock_ns();
     struct trial t = {.team = team, .attr = attr, .oob = oob};
-    gba_status_t status = trial_prepare(&t);
-    const bool runs =
-        0 != t.info->terms.trial_runs && (team->agreement->list.count > 1 || !t.current);
-    const bool awaited = GBA_OK == status && runs && group_awaited(&t);
-    bool ends = false;
+    gba_status_t status;
+    bool runs, awaited, ends = false;
 
+    if (team->trial.is_short)
+        return gba_trial_short(team, attr, oob);
+    status = trial_prepare(&t);
+    runs = 0 != t.info->terms.trial_runs && (team->agreement->list.count > 1 || !t.current);
+    awaited = GBA_OK == status && runs && group_awaited(&t);
     if (GBA_OK == status && runs)
         status = trial_measure(&t);
     if (GBA_OK == status && runs)

@@ -98,13 +98,19 @@ gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorith
     return slot_of(slots, algorithm->awaited(algo));
 }
 
-void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member)
+void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member,
+                  uint32_t first)
 {
     *shm = (struct gba_shm){.base = {.ops = &gba_shm_ops},
-                            .slots = gba_segment_slots(segment, 0),
+                            .slots = slot_of(gba_segment_slots(segment, 0), first),
                             .row = segment->row / sizeof(gba_word_t),
-                            .mine = gba_segment_slots(segment, member),
+                            .mine = slot_of(gba_segment_slots(segment, member), first),
                             .sleepers = gba_segment_word(segment, GBA_SEGMENT_SLEEPERS)};
+}
+
+void gba_shm_mark(const struct gba_segment *segment, uint32_t member, uint32_t slot, uint32_t seq)
+{
+    gba_word_store_relaxed(slot_of(gba_segment_slots(segment, member), slot), seq);
 }
 
 uint32_t gba_shm_peek(const struct gba_shm *shm, uint32_t member)

@@ -30,10 +30,16 @@ extern const struct gba_algorithm gba_shm_central;
 extern const struct gba_algorithm gba_shm_tree;
 
 /*
- * Initialise the transport of a member. member: its index among the segment's members. The segment
- * must outlive the transport. Cannot fail; owns nothing.
+ * Initialise the transport of a member. member: its index among the segment's members. first: the
+ * slot of each member that is slot 0 of the transport. The segment must outlive the transport.
+ * Cannot fail; owns nothing.
  */
-void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member);
+void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member,
+                  uint32_t first);
+
+/* Set this member's slot of the segment, counted from its first one. The caller sees to it that no
+ * peer stores to it or waits for it. Relaxed. */
+void gba_shm_mark(const struct gba_segment *segment, uint32_t member, uint32_t slot, uint32_t seq);
 
 /* The value of slot 0 of a member. Acquire. */
 uint32_t gba_shm_peek(const struct gba_shm *shm, uint32_t member);

@@ -71,7 +71,7 @@ static void setup(struct member *m)
     struct trial *t = m->trial;
     uint32_t place = t->kind == HYBRID ? m->rank % 3 : m->rank;
 
-    gba_shm_init(&m->shm, &t->segment, place);
+    gba_shm_init(&m->shm, &t->segment, place, 0);
     gba_algo_init(&m->algo, m->rank, t->size, 3, t->first);
     gba_node_barrier_init(&m->node, &t->segment, t->first);
     if (t->kind == HYBRID) {

@@ -69,7 +69,7 @@ static gba_status_t attach_and_signal(const void *arg)
 
     if (gba_shm_segment_attach(arg, &segment) != GBA_OK)
         return GBA_ERR_IO;
-    gba_shm_init(&shm, &segment, 1);
+    gba_shm_init(&shm, &segment, 1, 0);
     gba_node_barrier_init(&node, &segment, SEQ);
     if (gba_shm_ops.mine(&shm.base, 2, 0) != SEQ || gba_shm_ops.peek(&shm.base, 0, 0, 1) != SEQ)
         return GBA_ERR_MISMATCH;
@@ -89,7 +89,7 @@ TEST(test_two_processes)
     struct gba_node_barrier node;
 
     assert_int_equal(gba_shm_segment_create(2, 3, SEQ, &segment, &handle), GBA_OK);
-    gba_shm_init(&shm, &segment, 0);
+    gba_shm_init(&shm, &segment, 0, 0);
     gba_node_barrier_init(&node, &segment, SEQ);
     assert_int_equal(in_child(attach_and_signal, &handle), GBA_OK);
     assert_int_equal(gba_shm_ops.mine(&shm.base, 0, 0), SEQ);
