@@ -22,6 +22,8 @@
  *
  * GBA_TEST_STOPS: a child of each rank stops it again and again, for up to so many milliseconds.
  *
+ * GBA_TEST_CORES: the processors that the process may use, as far as it can see.
+ *
  * GBA_TEST_YIELDS: a line on stderr when libgba yields the processor for the first time.
  */
 #define _GNU_SOURCE
@@ -57,6 +59,21 @@ static unsigned long number(const char *name)
     const char *text = getenv(name);
 
     return text == NULL ? 0 : strtoul(text, NULL, 10);
+}
+
+__attribute__((visibility("default"))) int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    static int (*real)(pid_t, size_t, cpu_set_t *);
+    const unsigned long cores = number("GBA_TEST_CORES");
+
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "sched_getaffinity");
+    if (0 == cores)
+        return real(pid, size, set);
+    memset(set, 0, size);
+    for (unsigned long i = 0; i < cores; i++)
+        CPU_SET_S(i, size, set);
+    return 0;
 }
 
 static unsigned long pretended_host(void)

@@ -56,10 +56,24 @@ trials_dies() {
     done
 }
 
+# RANKS: a core for each rank, as far as they can see: a short trial compares the radices, and the program
+# checks each barrier before and after the change.
+trials_short() {
+    limit 240
+    path_options none
+    path+=(--mca mpi_yield_when_idle 0 --mca coll_gba_barrier_wait yield --mca coll_gba_barrier_agree_after 0
+        -x GBA_TEST_CORES=64 -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    job "${path[@]}" -np "$1" -- many 6000
+    lines 1 'MPI_COMM_WORLD .*software: [a-z0-9]+ .*measured in us: radix 4 [0-9.]+, dissemination '
+    lines 0 '^FAIL'
+}
+
 all_trials() {
     local hierarchy
     test_case trials-1-4 trials_right 1 4 6
     test_case trials-3-5 trials_right 3 5 7
+    test_case trials-short-4 trials_short 4
+    test_case trials-short-9 trials_short 9
     for hierarchy in auto node; do
         test_case "trials-stopped-3-$hierarchy" trials_stopped 3 "$hierarchy" -
         test_case "trials-stopped-4-$hierarchy" trials_stopped 4 "$hierarchy" - -
