@@ -29,9 +29,9 @@
 
 #include <stdint.h>
 
-#define GBA_RADIX_MIN 2u
+#define GBA_RADIX_MIN     2u
 #define GBA_RADIX_DEFAULT 8u
-#define GBA_RADIX_MAX 64u /* one core issues radix - 1 stores back to back in each round */
+#define GBA_RADIX_MAX     64u /* one core issues radix - 1 stores back to back in each round */
 
 /* Keeps distance * radix within 32 bits: 2^25 * 2^6 = 2^31. */
 #define GBA_SCHED_SIZE_MAX (1u << 25)
