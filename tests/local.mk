@@ -7,7 +7,7 @@
 GBA_UNIT_TESTS = \
 	tests/unit/test_order tests/unit/test_memory_file tests/unit/test_processors tests/unit/test_batch_job \
 	tests/unit/test_base tests/unit/test_cluster tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
-	tests/unit/test_sched tests/unit/test_algo tests/unit/test_segment \
+	tests/unit/test_sched tests/unit/test_numbering tests/unit/test_algo tests/unit/test_segment \
 	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault tests/unit/test_sim_port \
 	tests/unit/test_sim_journal tests/unit/test_sim_step tests/unit/test_sim_alloc \
 	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
@@ -131,8 +131,8 @@ $(GBA_VFIO_TESTS): sim/libgbamodel.la
 
 if HAVE_HWLOC
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_distance
-TESTS += tests/unit/test_distance
+check_PROGRAMS += tests/unit/test_distance tests/unit/test_place
+TESTS += tests/unit/test_distance tests/unit/test_place
 endif
 endif
 if HAVE_CMOCKA
@@ -144,6 +144,9 @@ tests_unit_test_predict_memory_SOURCES = tests/unit/test_predict_memory.c contri
 tests_unit_test_predict_memory_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
 tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
+tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
+tests_unit_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
+EXTRA_DIST += tests/unit/two_sockets.xml
 
 # What several of them share. The linker replaces functions of the library by those of a test.
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
@@ -279,6 +282,7 @@ tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--
 tests_unit_test_cores_SOURCES = tests/unit/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
+tests_unit_test_watchdog_LDFLAGS = -Wl,--wrap=gba_place_get
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h tests/unit/no_transport.h $(GBA_THREAD_OOB)
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
 tests_unit_test_cost_SOURCES = tests/unit/test_cost.c
@@ -289,6 +293,7 @@ tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 # domain: their paths, and refusals. Renegotiation of teams without a group;
 # teams whose device has failed, before they can agree on another path.
 tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
+tests_unit_test_software_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
@@ -342,7 +347,7 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c gba/base/log.c \
 	gba/base/status.c gba/base/park.c gba/base/params.c gba/base/processors.c \
-	gba/transport/shm.c
+	gba/transport/shm.c gba/algo/algorithms.c
 tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c

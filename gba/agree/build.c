@@ -254,6 +254,8 @@ void gba_build_join(struct gba_agreement *a)
         a->mine = node_join(a);
     if (GBA_OK == a->mine && GBA_KIND_LEADERS == gba_agree_candidate(a)->kind)
         a->mine = domain_join(a);
+    if (GBA_OK == a->mine && a->shape.kind < GBA_SHAPE_MESSAGES)
+        gba_path_shared_join(a->path);
     if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
         a->mine = gba_path_hybrid_open(a->path, &a->shape, a->attr.remote);
 }
@@ -307,6 +309,8 @@ void gba_build_finish(struct gba_agreement *a)
     replaced_report(a);
     if (a->shape.kind >= GBA_SHAPE_MESSAGES)
         gba_path_hybrid_finish(a->path, &a->shape);
+    else if (GBA_KIND_ALL != candidate->kind)
+        gba_path_shared_finish(a->path);
 }
 
 void gba_build_undo(struct gba_agreement *a)

@@ -37,8 +37,7 @@ struct gba_algorithm {
     /* The number of slots that each member needs, the same for all members. Thread-safe. */
     uint32_t (*slots)(uint32_t size, uint32_t radix);
 
-    /* For a transport over any network. NULL: for shared memory only. */
-    const struct gba_schedule *schedule;
+    const struct gba_schedule *schedule; /* never NULL */
 
     /*
      * Arrive at the barrier `seq`: the last sequence + 1 (unsigned, wraps). test must have returned
@@ -69,6 +68,9 @@ struct gba_algorithm {
     gba_status_t (*attempt)(struct gba_algo_state *algo, struct gba_transport *transport,
                             uint32_t seq, uint32_t spins);
 };
+
+extern const struct gba_schedule gba_schedule_dissemination, gba_schedule_radix,
+    gba_schedule_central, gba_schedule_tree;
 
 extern const struct gba_algorithm gba_algo_dissemination; /* v1 */
 extern const struct gba_algorithm gba_algo_radix;         /* v2 */

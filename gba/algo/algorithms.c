@@ -26,11 +26,17 @@ static struct gba_sched_link dissemination_link(uint32_t rank, uint32_t size, ui
     return gba_sched_link(rank, size, 2, slot);
 }
 
+const struct gba_schedule gba_schedule_dissemination = {gba_dissemination_slots,
+                                                        dissemination_link};
+const struct gba_schedule gba_schedule_radix = {gba_sched_slots, gba_sched_link};
+const struct gba_schedule gba_schedule_central = {.slots = gba_central_slots};
+const struct gba_schedule gba_schedule_tree = {gba_sched_tree_slots, gba_sched_tree_link};
+
 /* Push, ceil(log2 N) signals per member. */
 const struct gba_algorithm gba_algo_dissemination = {
     .name = "dissemination (v1)",
     .slots = gba_dissemination_slots,
-    .schedule = &(const struct gba_schedule){gba_dissemination_slots, dissemination_link},
+    .schedule = &gba_schedule_dissemination,
     .start = dissemination_start,
     .test = dissemination_test,
     .awaited = gba_dissemination_awaited,
@@ -40,7 +46,7 @@ const struct gba_algorithm gba_algo_dissemination = {
 const struct gba_algorithm gba_algo_radix = {
     .name = "radix (v2)",
     .slots = gba_sched_slots,
-    .schedule = &(const struct gba_schedule){gba_sched_slots, gba_sched_link},
+    .schedule = &gba_schedule_radix,
     .start = radix_start,
     .test = radix_test,
     .awaited = gba_radix_awaited,
@@ -51,7 +57,7 @@ const struct gba_algorithm gba_algo_central = {
     .name = "central (v3)",
     .pulls = true,
     .slots = gba_central_slots,
-    .schedule = &(const struct gba_schedule){.slots = gba_central_slots},
+    .schedule = &gba_schedule_central,
     .start = central_start,
     .test = central_test,
     .awaited = gba_central_awaited,
@@ -62,7 +68,7 @@ const struct gba_algorithm gba_algo_tree = {
     .name = "tree",
     .tree = true,
     .slots = gba_sched_tree_slots,
-    .schedule = &(const struct gba_schedule){gba_sched_tree_slots, gba_sched_tree_link},
+    .schedule = &gba_schedule_tree,
     .start = tree_start,
     .test = tree_test,
     .awaited = gba_tree_awaited,

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distances in a libgba without hwloc: all devices are equally far. */
+/* A libgba without hwloc: all devices are equally far, and no process has a place. */
+#include "gba/base/place.h"
 #include "gba/dev/distance.h"
 
 void gba_distances_measure(gba_candidates_t *candidates)
 {
     for (uint32_t i = 0; i < candidates->count; i++)
         candidates->list[i].distance = GBA_DISTANCE_SYS;
+}
+
+uint64_t gba_place_get(void)
+{
+    return GBA_PLACE_NONE;
 }

@@ -69,11 +69,12 @@ static inline bool gba_node_failed(const struct gba_node *node)
 /* The index in this node of a member of the team; UINT32_MAX: the member is on another node. */
 uint32_t gba_node_local(const struct gba_node *node, uint32_t member);
 
-/* Whether slot 0 of a member of this node shows its arrival at the round. */
-static inline enum gba_arrived gba_node_arrived(const struct gba_node *node, uint32_t local,
+/* Whether slot 0 of an owner of slots shows an arrival at the round. owner: the index of a member,
+ * or its number in the schedule (path_shared.c). */
+static inline enum gba_arrived gba_node_arrived(const struct gba_node *node, uint32_t owner,
                                                 uint32_t sequence)
 {
-    uint32_t seen = gba_shm_peek(&node->shm, local);
+    uint32_t seen = gba_shm_peek(&node->shm, owner);
 
     return GBA_SEQ_REACHED(seen, sequence) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }

@@ -4,14 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/algo/numbering.h"
+#include "gba/base/log.h"
+
 struct path_shared {
     struct gba_path_base base;
     struct gba_node node;
-    /* An algorithm: */
+    /* An algorithm. Its ranks are the numbers of the members, which also own the slots. */
     const struct gba_algorithm *algorithm;
     struct gba_algo_state algo;
     uint32_t schedules, schedule; /* 0: one; the current one */
     uint8_t radices[GBA_SCHEDULES_MOST];
+    struct gba_numbered members[];
 };
 
 static struct path_shared *shared_of(struct gba_path_base *path)
@@ -137,16 +141,17 @@ static enum gba_arrived shared_arrived(const struct gba_path_base *path,
 {
     const struct path_shared *shared = shared_const(path);
     const struct gba_node *node = &shared->node;
-    uint32_t local = gba_node_local(node, member);
+    uint32_t number;
 
     (void)group;
     if (member == node->rank)
         return GBA_ARRIVED_YES;
+    number = gba_numbering_find(shared->members, shared->algo.size, member);
     /* Dissemination and radix first signal the next member of the ring, in slot 0. A member of the
      * others stores to its own slot 0. */
     if (!shared->algorithm->pulls && !shared->algorithm->tree)
-        local = gba_sched_peer(local, 1, node->segment.members);
-    return gba_node_arrived(node, local, shared->algo.seq);
+        number = gba_sched_peer(number, 1, shared->algo.size);
+    return gba_node_arrived(node, number, shared->algo.seq);
 }
 
 static const struct gba_path_ops shared_ops = {.attempt = shared_attempt,
@@ -185,11 +190,10 @@ void gba_path_shared_prepare(struct gba_path_base *path)
     const uint32_t own = first_slot(shared, shared->schedule);
     const uint32_t after = first_slot(shared, shared->schedule + 1);
     const struct gba_node *node = &shared->node;
-    const uint32_t local = gba_node_local(node, node->rank);
 
     for (uint32_t slot = 0; slot < slots; slot++)
         if (slot < own || slot >= after)
-            gba_shm_mark(&node->segment, local, slot, shared->algo.seq);
+            gba_shm_mark(&node->segment, shared->algo.rank, slot, shared->algo.seq);
 }
 
 void gba_path_shared_take(struct gba_path_base *path, uint32_t schedule)
@@ -197,8 +201,8 @@ void gba_path_shared_take(struct gba_path_base *path, uint32_t schedule)
     struct path_shared *shared = shared_of(path);
     const uint8_t radix = shared->radices[schedule];
 
-    gba_shm_init(&shared->node.shm, &shared->node.segment,
-                 gba_node_local(&shared->node, shared->node.rank), first_slot(shared, schedule));
+    gba_shm_init(&shared->node.shm, &shared->node.segment, shared->algo.rank,
+                 first_slot(shared, schedule));
     shared->schedule = schedule;
     shared->algorithm = 0 == radix ? &gba_shm_dissemination : &gba_shm_radix;
     shared->algo.radix = 0 == radix ? GBA_RADIX_MIN : radix;
@@ -207,19 +211,57 @@ void gba_path_shared_take(struct gba_path_base *path, uint32_t schedule)
 gba_status_t gba_path_shared_create(const struct gba_shape *shape, uint32_t rank,
                                     struct gba_path_base **path)
 {
-    struct path_shared *shared = calloc(1, sizeof *shared);
+    const uint32_t size = shape->topology->size,
+                   numbered = GBA_SHAPE_SHARED == shape->kind ? size : 0;
+    struct path_shared *shared = calloc(1, sizeof *shared + numbered * sizeof shared->members[0]);
 
     if (shared == NULL)
         return GBA_ERR_NOMEM;
+    for (uint32_t i = 0; i < numbered; i++)
+        shared->members[i].member = i;
     gba_node_init(&shared->node, rank);
     shared->base =
         (struct gba_path_base){.ops = GBA_SHAPE_COUNTER == shape->kind ? &counter_ops : &shared_ops,
                                .spins = 1,
                                .node = &shared->node};
     shared->algorithm = shape->algorithm;
-    gba_algo_init(&shared->algo, rank, shape->topology->size, shape->radix, shape->sequence);
+    gba_algo_init(&shared->algo, rank, size, shape->radix, shape->sequence);
     shared->schedules = shape->schedules;
     memcpy(shared->radices, shape->radices, sizeof shared->radices);
     *path = &shared->base;
     return GBA_OK;
+}
+
+/* Whether a numbering can matter. */
+static bool has_numbers(const struct path_shared *shared)
+{
+    return shared->algorithm != NULL && shared->algorithm->schedule->link != NULL &&
+           shared->algo.size > 2;
+}
+
+void gba_path_shared_join(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+
+    if (has_numbers(shared))
+        gba_word_store_release(gba_segment_place(&shared->node.segment, shared->node.rank),
+                               gba_place_get());
+}
+
+void gba_path_shared_finish(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+    struct gba_node *node = &shared->node;
+    struct gba_algo_state *algo = &shared->algo;
+
+    if (!has_numbers(shared))
+        return;
+    for (uint32_t i = 0; i < algo->size; i++)
+        shared->members[i].place = gba_word_load_acquire(gba_segment_place(&node->segment, i));
+    gba_numbering_make(shared->members, algo->size, shared->algorithm->schedule, algo->radix);
+    algo->rank = gba_numbering_find(shared->members, algo->size, node->rank);
+    gba_shm_init(&node->shm, &node->segment, algo->rank, first_slot(shared, shared->schedule));
+    if (algo->rank != node->rank)
+        gba_log(GBA_LOG_DEBUG, "%s: member %u of %u has number %u, by the places of the cores",
+                shared->algorithm->name, node->rank, algo->size, algo->rank);
 }

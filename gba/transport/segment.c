@@ -18,7 +18,7 @@
 #include "gba/base/memory_file.h"
 #include "gba/base/system_status.h"
 
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 #define SEGMENT_SEALS   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* The first line of a segment. */

@@ -94,4 +94,11 @@ static inline gba_word_t *gba_segment_slots(const struct gba_segment *segment, u
                                   (size_t)member * segment->row);
 }
 
+/* The place of a member (gba/base/place.h), 0 until the member stores it: the second word of
+ * its slot 0, which no barrier uses. */
+static inline gba_word_t *gba_segment_place(const struct gba_segment *segment, uint32_t member)
+{
+    return gba_segment_slots(segment, member) + 1;
+}
+
 #endif

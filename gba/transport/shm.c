@@ -92,6 +92,7 @@ const struct gba_transport_ops gba_shm_ops = {
     }                                                                                              \
     const struct gba_algorithm gba_shm_##steps = {.name = id,                                      \
                                                   .slots = slots_of,                               \
+                                                  .schedule = &gba_schedule_##steps,               \
                                                   .start = steps##_start,                          \
                                                   .test = steps##_test,                            \
                                                   .attempt = steps##_attempt,                      \

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "gba/algo/algorithm.h"
+#include "gba/algo/numbering.h"
 #include "gba/spec/gba_regs.h"
 #include "search.h"
 
@@ -40,6 +41,9 @@ struct rules {
     bool late;       /* a repeat may come after the next set: breaks promise 4 */
     bool stale;      /* peek may return the value of its last call */
     bool keeps;      /* a set leaves its member only while that member is in a barrier */
+    /* The numbers that member m knows: entry n is the member with number n, whose words are those
+     * of the number. NULL: each member has the number of its rank. */
+    const struct gba_numbered *(*numbered)(uint32_t member);
 };
 
 struct member {
@@ -66,7 +70,7 @@ struct harness {
 
 struct fake_transport {
     struct gba_transport base;
-    uint32_t rank;
+    uint32_t rank; /* in the schedule: the number */
 };
 
 static const struct rules *rules;
@@ -82,6 +86,24 @@ static uint32_t dice(uint32_t sides)
 static struct cell *cells(void)
 {
     return (struct cell *)(void *)&harness->members[rules->size];
+}
+
+/* The number of a member, as it knows it. */
+static uint32_t number_of(uint32_t member)
+{
+    return rules->numbered == NULL
+               ? member
+               : gba_numbering_find(rules->numbered(member), rules->size, member);
+}
+
+/* The member that believes to have the number; the last one if several do. */
+static uint32_t member_of(uint32_t number)
+{
+    uint32_t found = number;
+
+    for (uint32_t m = 0; m < rules->size && rules->numbered != NULL; m++)
+        found = number_of(m) == number ? m : found;
+    return found;
 }
 
 static uint32_t *last_seen(uint32_t reader, uint32_t peer, uint32_t parity)
@@ -172,7 +194,7 @@ static void harness_open(const struct rules *r)
     if (harness == NULL)
         abort();
     for (uint32_t m = 0; m < r->size; m++)
-        gba_algo_init(&harness->members[m].algo, m, r->size, r->radix, r->first);
+        gba_algo_init(&harness->members[m].algo, number_of(m), r->size, r->radix, r->first);
     for (uint32_t c = 0; c < r->size * harness_words; c++)
         cells()[c].value = r->first;
     for (uint32_t s = 0; s < r->size * r->size * 2; s++)
@@ -192,10 +214,10 @@ static bool member_done(const struct member *m)
 
 /* One step of a member: start, or test. At the end of a round it checks that all members have begun
  * the round. */
-static void member_step(uint32_t rank)
+static void member_step(uint32_t member)
 {
-    struct member *me = &harness->members[rank];
-    struct fake_transport transport = {.base = {.ops = &fake_ops}, .rank = rank};
+    struct member *me = &harness->members[member];
+    struct fake_transport transport = {.base = {.ops = &fake_ops}, .rank = number_of(member)};
     struct gba_algo_state before = me->algo;
 
     if (member_done(me))
@@ -235,7 +257,7 @@ static uint32_t cell_landing(const struct cell *cell)
 /* Whether the oldest set that is still at its writer can leave it. */
 static bool cell_leaving(const struct cell *cell)
 {
-    const struct member *writer = &harness->members[cell->writer - 1];
+    const struct member *writer = &harness->members[member_of(cell->writer - 1)];
 
     return cell->kept > 0 && writer->entered > writer->left;
 }
@@ -245,7 +267,7 @@ static bool cell_leaving(const struct cell *cell)
 static void cell_deliver(uint32_t index, uint32_t which)
 {
     struct cell *cell = &cells()[index];
-    uint32_t reader = index / harness_words;
+    uint32_t reader = member_of(index / harness_words);
 
     harness->moved = 1;
     if (which >= cell_landing(cell)) {

@@ -184,6 +184,70 @@ TEST(test_broken_transport)
     }
 }
 
+/* ------------------------------------------------------------------- numbers by places ------- */
+
+#define NUMBERED_MAX 24u
+
+static struct gba_numbered numbered[2][NUMBERED_MAX];
+static uint32_t other_numbers; /* a bit for each member that uses the second list */
+
+static const struct gba_numbered *numbered_by(uint32_t member)
+{
+    return numbered[other_numbers >> member & 1];
+}
+
+/* Give the members places in three caches, so many in a row, and the numbers of their algorithm.
+ * The second list is by rank. Returns whether a number differs from the rank. */
+static bool number_them(struct rules *r, uint32_t in_a_row)
+{
+    bool moved = false;
+
+    for (uint32_t m = 0; m < r->size; m++) {
+        numbered[0][m] = numbered[1][m] = (struct gba_numbered){
+            .member = m, .place = gba_place_make(0, 0, m / in_a_row % 3, 1 + m)};
+    }
+    gba_numbering_make(numbered[0], r->size, r->algorithm->schedule, r->radix);
+    for (uint32_t m = 0; m < r->size; m++)
+        moved |= numbered[0][m].member != m;
+    r->numbered = numbered_by;
+    return moved;
+}
+
+TEST(test_numbers_by_places)
+{
+    uint32_t moved = 0;
+
+    for (uint32_t size = 3; size <= NUMBERED_MAX; size++)
+        for (size_t a = 0; a < ALGORITHMS; a++)
+            for (uint32_t run = 0; run < 6; run++) {
+                struct rules r = {.algorithm = all[a],
+                                  .size = size,
+                                  .radix = 2 + run / 2,
+                                  .first = firsts[run % 4],
+                                  .rounds = 4,
+                                  .one_word = run % 2,
+                                  .in_order = run % 2};
+
+                moved += number_them(&r, 1 + run % 3);
+                dice_or_fail(r, size * 64 + run);
+                r.rounds = 2;
+                if (size <= 4 && r.radix <= radix_most(all[a], 3))
+                    expect_all(r, FINE);
+            }
+    assert_in_range(moved, 100, 500);
+}
+
+/* Members with other numbers than the rest are found. The lists differ in members 1 and 2. */
+TEST(test_numbers_that_differ)
+{
+    struct rules r = {.algorithm = &gba_algo_dissemination, .size = 4, .radix = 2, .rounds = 2};
+
+    assert_true(number_them(&r, 2));
+    for (other_numbers = 0; other_numbers < 16; other_numbers++)
+        expect_all(r, (other_numbers >> 1 & 1) == (other_numbers >> 2 & 1) ? FINE : OVERRUN);
+    other_numbers = 0;
+}
+
 /* -------------------------------------------------------------- the search finds each fault --- */
 
 TEST(test_mutants_are_caught)

@@ -5,6 +5,7 @@
  */
 #include <sys/resource.h>
 
+#include "gba/base/place.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
 
@@ -40,6 +41,50 @@ TEST(one_host)
         assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
         harness_end(w);
     }
+}
+
+/* Places in turn for the callers, on two packages of two caches: 0 of each, 1 of each and so on. */
+static bool placed;
+static gba_word_t place_calls, renumbered;
+
+uint64_t __wrap_gba_place_get(void); /* by the linker */
+uint64_t __wrap_gba_place_get(void)
+{
+    const uint32_t call = (uint32_t)gba_word_add_relaxed(&place_calls, 1);
+
+    return placed ? gba_place_make(call % 7 % 2, 0, call % 5 % 2, 1 + call % 1000) : GBA_PLACE_NONE;
+}
+
+static void count_renumbered(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    if (GBA_LOG_DEBUG == level && strstr(line, "by the places of the cores") != NULL)
+        (void)gba_word_add_relaxed(&renumbered, 1);
+}
+
+/* Members with numbers other than their ranks, in every algorithm; then no member has a place. */
+TEST(one_host_by_places)
+{
+    gba_log_set(count_renumbered, NULL, GBA_LOG_DEBUG);
+    for (int places = 1; places >= 0; places--) {
+        placed = places;
+        gba_word_store_relaxed(&renumbered, 0);
+        for (size_t i = 0; i < SIZES; i++) {
+            struct harness *w = harness_on(NULL);
+
+            w->params.first_sequence = UINT32_MAX - 20;
+            for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_TREE; algorithm++)
+                for (int radix = 2; radix <= 4; radix += 2) {
+                    choose(w, algorithm, GBA_HIERARCHY_FLAT, radix);
+                    harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
+                }
+            harness_end(w);
+        }
+        assert_int_equal(gba_word_load_relaxed(&renumbered) > 100, placed);
+        if (!placed)
+            assert_int_equal(gba_word_load_relaxed(&renumbered), 0);
+    }
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
 }
 
 /* The distribution of members over hosts: blocks, dealt out, unequal, all but one together, one

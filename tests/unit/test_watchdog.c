@@ -6,6 +6,7 @@
  */
 #include <unistd.h>
 
+#include "gba/base/place.h"
 #include "gba/dev/member.h"
 #include "tests/limit.h"
 #include "tests/suite.h"
@@ -20,10 +21,19 @@ struct scene {
     bool oversubscribed;
     unsigned late; /* a bit for each member that is late */
     bool trial;    /* late in a barrier of a trial */
+    bool placed;   /* members 0 and 1 share a cache, and members 2 and 3 */
     gba_device_t *device;
     gba_status_t device_status;
     gba_path_t taken;
 };
+
+static _Thread_local uint64_t place;
+
+uint64_t __wrap_gba_place_get(void); /* by the linker */
+uint64_t __wrap_gba_place_get(void)
+{
+    return place;
+}
 
 /* The effect of a reading of the registers, for this member or for all. */
 static struct {
@@ -101,6 +111,11 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
     params.sw_algorithm = scene->algorithm;
     params.trial_after = scene->trial;
     params.trial_test = 2;
+    if (scene->placed) {
+        place = gba_place_make(0, 0, self->rank / 2, 1 + self->rank);
+        params.sw_radix = 2;
+        params.hierarchy = GBA_HIERARCHY_FLAT;
+    }
     if (GBA_OK != gba_team_create(&attr, oob, &team))
         return;
     if (scene->trial) {
@@ -181,6 +196,17 @@ TEST(test_missing_members_of_software)
                             .oversubscribed = true,
                             .late = 1u << 0 | 1u << 2},
              GBA_PATH_SOFTWARE, "2 of 4 members have arrived; missing: number 0, number 2");
+}
+
+/* The members have other numbers than their ranks: members 1 and 2 change places. */
+TEST(test_missing_members_by_places)
+{
+    for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
+        play((struct scene){.algorithm = algorithm, .late = 1u << 1, .placed = true},
+             GBA_PATH_SOFTWARE, "3 of 4 members have arrived; missing: number 1");
+        play((struct scene){.algorithm = algorithm, .late = 1u << 2 | 1u << 3, .placed = true},
+             GBA_PATH_SOFTWARE, "2 of 4 members have arrived; missing: number 2, number 3");
+    }
 }
 
 TEST(test_no_report_of_barriers_that_end)
