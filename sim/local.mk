@@ -5,7 +5,12 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/event.h sim/model/event.c \
 	sim/model/group.h sim/model/group.c \
 	sim/model/control.h sim/model/control.c \
-	sim/model/port.h sim/model/port.c
+	sim/model/port.h sim/model/port.c \
+	gba/spec/gba_dut.h sim/model/dut.c
+# The device as RTL. contrib/maint/check-rtl builds it.
+EXTRA_DIST += sim/rtl/rtl.mk sim/rtl/gba_memory.sv sim/rtl/gba_memory2.sv sim/rtl/gba_decode.sv sim/rtl/gba_arbiter.sv \
+	sim/rtl/gba_arrival.sv sim/rtl/gba_walker.sv sim/rtl/gba_device.sv \
+	sim/rtl/firmware.h sim/rtl/rtl.h sim/rtl/adapter.cc
 
 # The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and
 # the tests.

@@ -260,6 +260,10 @@ tests_conformance_conformance_device_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 .PHONY: conformance
 conformance: tests/conformance/conformance_device
 	GBA_CONFORMANCE_DEVICE=$(DEVICE) tests/conformance/conformance_device
+# The rules on a design of somebody else, which is a library: make conformance-rtl DUT=/path/lib.so.
+.PHONY: conformance-rtl
+conformance-rtl: sim/libgbamodel.la
+	$(srcdir)/contrib/maint/check-rtl --dut $(DUT) .
 if HAVE_LIBEVENT
 $(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
 endif
@@ -375,7 +379,8 @@ EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/
 	tests/switch/corpus-vfio/start tests/switch/corpus-vfio/registers tests/switch/corpus-vfio/memory \
 	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/interrupts \
 	tests/switch/corpus-vfio/descriptors
-EXTRA_DIST += tests/fuzz/fuzz_model.c tests/switch/fuzz_vfio.c
+EXTRA_DIST += tests/fuzz/fuzz_model.c tests/switch/fuzz_vfio.c tests/rtl/lockstep.h tests/rtl/lockstep.c \
+	tests/rtl/rules.c tests/rtl/random.c tests/rtl/faulty.c contrib/maint/check-rtl gba/spec/map.awk
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md \
 	tests/models/death.pml tests/models/death_domains.pml
 

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Start gba-switchd for a case of tests/mpi/run or tests/shmem/run, which source this file. It ends with
-# the case. until_true is here for the other cases, too: the cases of hosts source nothing else.
+# Start gba-switchd, or the program $GBA_TEST_SWITCHD, for a case of tests/mpi/run or tests/shmem/run, which source
+# this file. It ends with the case. until_true is here for the other cases, too: the cases of hosts source nothing else.
 # shellcheck disable=SC2154,SC2034 # variables of the runners and of the cases
 
 # ADDRESS[:PORT] [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address; with a
 # PORT that of an earlier daemon, whose key stays. Sets
 # $daemon, the device paths $unix and $tcp, and GBA_SWITCH_KEY_FILE.
 switch_start() {
-    local address=$1 program=$build/sim/switch/gba-switchd
+    local address=$1 program=${GBA_TEST_SWITCHD:-$build/sim/switch/gba-switchd}
     shift
     [ -x "$program" ] || skip 'gba-switchd was not built, because there is no libevent'
     # In /tmp, which each host of tests/cluster has for itself: the other hosts have no key file.

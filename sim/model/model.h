@@ -11,8 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gba/base/order.h"
 #include "gba/spec/gba_regs.h"
+#ifdef __cplusplus
+typedef uint64_t gba_word_t; /* C++ has no _Atomic; a bench in C++ uses a model in one thread */
+#else
+#include "gba/base/order.h"
+#endif
 
 /* Words of a set of ports. */
 #define GBA_MODEL_PORT_WORDS ((GBA_PORTS_MAX + 63u) / 64u)

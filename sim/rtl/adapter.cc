@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of sim/model/model.h on the design of gba_device.sv. A program is linked with them
+ * instead of the model.
+ *
+ * The design has the state. struct gba_model is the memory of the control unit, whose firmware is
+ * sim/model/control.c: it follows each write of the design, and what the firmware changes in it is
+ * written to the design over the bus of the control unit, when the firmware returns. Tests also
+ * change it: what differs from the last state is written to the design before the next access.
+ */
+#include <cstdlib>
+#include <cstring>
+
+#include "Vgba_device.h"
+#include "verilated.h"
+
+extern "C" {
+#include "sim/model/control.h"
+#include "sim/model/event.h"
+#include "sim/model/port.h"
+#include "sim/rtl/rtl.h"
+
+/* The firmware: sim/model with the names of firmware.h. */
+void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
+                       const uint64_t uuid[2]);
+void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
+void gba_firmware_port_down(struct gba_model *model, uint32_t port,
+                            struct gba_model_effects *effects);
+
+/* The bench of the design has this: a memory was written. */
+void gba_rtl_wrote(int memory, int index, long long value);
+}
+
+#define LANES 4u
+
+/* The memories of the design, by the numbers that the control unit uses. */
+enum {
+    M_CONFIG,     /* taken back, IRQ_EN, ARM, ENABLE, MEMBER_COUNT: 1, 1, 1, 1, 10 bits */
+    M_ROUND,      /* words in use: 14, NOTIFY: 1, LAST_ERROR: 3, ERROR, COMPLETE: 1, 1,
+                   * ARRIVED_COUNT: 10, SEQUENCE: 32 */
+    M_GENERATION, /* by group, as the two before */
+    M_MEMBERS,    /* words of masks, GBA_MASK_WORDS a group */
+    M_ARRIVED,
+    M_MAPPED, /* members with an address */
+    M_TABLE,  /* addresses / 8, GBA_MEMBERS_MAX a group */
+    M_BOUND,  /* ports, likewise */
+    M_JOINED, /* words: members with a port */
+    M_CONCERNS,
+    M_NOTIFY, /* words of ports, as many */
+    M_EVENTS, /* GBA_PORTS_MAX a group */
+    M_CAUSE,
+    M_MASK,
+    M_UP,   /* by port, as the two before */
+    M_FREE, /* GBA_DEV_GROUPS_FREE */
+    M_COUNTER,
+    M_BAD_ACCESS = M_COUNTER + 10
+};
+
+struct rtl {
+    struct rtl *next;
+    struct gba_model *model;
+    struct gba_model known;            /* what the design has */
+    struct gba_model_effects *effects; /* of the access under way; NULL: there must be none */
+    Vgba_device *top;
+    uint64_t random; /* of the stalls */
+    uint32_t groups_free;
+    bool writing; /* the bench writes the memories: the model has the values already */
+};
+
+static struct rtl *all, *now;
+static struct gba_rtl_options options;
+
+/* For programs that know nothing of the design: GBA_RTL_MULTICAST=1, GBA_RTL_STALLS=PERCENT. */
+__attribute__((constructor)) static void options_read(void)
+{
+    const char *multicast = getenv("GBA_RTL_MULTICAST"), *stalls = getenv("GBA_RTL_STALLS");
+
+    options.multicast = multicast != NULL && atoi(multicast) != 0;
+    options.stalls = stalls != NULL ? (uint32_t)atoi(stalls) % 100 : 0;
+}
+
+static void take_release(struct rtl *rtl)
+{
+    struct gba_model_effects *effects = rtl->effects;
+    const Vgba_device *top = rtl->top;
+    const struct gba_model_group *group = &rtl->model->group[top->rel_group];
+    struct gba_model_release release = {top->rel_address, top->rel_member, top->rel_sequence,
+                                        top->rel_port};
+
+    if (!top->rel_multicast) {
+        effects->release[effects->releases++] = release;
+        return;
+    }
+    /* What the egress of the ports does: each looks up the addresses of its members. */
+    for (uint64_t bits = top->rel_set; bits != 0; bits &= bits - 1) {
+        uint32_t member = top->rel_member + (uint32_t)__builtin_ctzll(bits);
+
+        release.member = member;
+        release.address = group->table[member];
+        release.port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u;
+        effects->release[effects->releases++] = release;
+    }
+}
+
+/* The half of a cycle before the edge: the outputs follow the inputs. */
+static void settle(struct rtl *rtl)
+{
+    rtl->random = rtl->random * 6364136223846793005ull + 1442695040888963407ull;
+    rtl->top->rel_ready = options.stalls == 0 || (rtl->random >> 33) % 100 >= options.stalls;
+    rtl->top->clk = 0;
+    rtl->top->eval();
+}
+
+static void edge(struct rtl *rtl)
+{
+    Vgba_device *top = rtl->top;
+    bool accepted;
+
+    options.cycles++;
+    if (top->rel_valid && top->rel_ready) {
+        take_release(rtl);
+        options.last_release = options.cycles;
+        if (options.first_release == 0)
+            options.first_release = options.cycles;
+    }
+    if (top->irq_valid)
+        gba_model_interrupt(top->irq_port, rtl->effects);
+    accepted = top->req_ready != 0;
+    now = rtl;
+    top->clk = 1;
+    top->eval();
+    if (accepted)
+        top->req_valid = 0;
+}
+
+static void tick(struct rtl *rtl)
+{
+    settle(rtl);
+    edge(rtl);
+}
+
+static void follow_round(struct gba_model_group *group, uint64_t value)
+{
+    group->core.sequence = (uint32_t)value;
+    group->core.arrived_count = value >> 32 & 0x3FF;
+    group->core.status =
+        (value >> 42 & 1) * GBA_STATUS_COMPLETE | (value >> 43 & 1) * GBA_STATUS_ERROR;
+    group->core.last_error = value >> 44 & 7;
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++) {
+        if ((value >> 48 >> word & 1) == 0)
+            group->core.arrived_mask[word] = 0;
+    }
+}
+
+static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uint64_t value)
+{
+    struct gba_model_group *groups = model->group, *group = &groups[index % GBA_GROUPS];
+    struct gba_model_group *by_word = &groups[index / GBA_MASK_WORDS % GBA_GROUPS];
+    uint32_t word = index % GBA_MASK_WORDS;
+
+    switch (memory) {
+    case M_CONFIG:
+        group->core.member_count = value & 0x3FF;
+        group->core.control = (value >> 10 & 1) * GBA_CONTROL_ENABLE |
+                              (value >> 11 & 1) * GBA_CONTROL_ARM |
+                              (value >> 12 & 1) * GBA_CONTROL_IRQ_EN;
+        break;
+    case M_ROUND:
+        follow_round(group, value);
+        break;
+    case M_MEMBERS:
+        by_word->core.member_mask[word] = value;
+        break;
+    case M_ARRIVED:
+        by_word->core.arrived_mask[word] = value;
+        break;
+    case M_MAPPED:
+        for (uint32_t i = word * 64; i < GBA_MEMBERS_MAX && i < word * 64 + 64; i++) {
+            if ((value >> i % 64 & 1) == 0)
+                by_word->table[i] = 0;
+        }
+        break;
+    case M_TABLE:
+        groups[index / GBA_MEMBERS_MAX].table[index % GBA_MEMBERS_MAX] = value << 3;
+        break;
+    case M_NOTIFY:
+        by_word->record.notified += (uint32_t)__builtin_popcountll(value);
+        by_word->record.notified -= (uint32_t)__builtin_popcountll(by_word->record.notify[word]);
+        by_word->record.notify[word] = value;
+        break;
+    case M_EVENTS:
+        groups[index / GBA_PORTS_MAX].record.events[index % GBA_PORTS_MAX] = (uint8_t)value;
+        break;
+    case M_MASK:
+        model->port[index].irq_mask = (uint32_t)value;
+        break;
+    default:
+        if (memory >= M_COUNTER)
+            group->core.counters[memory - M_COUNTER] = value;
+    }
+}
+
+void gba_rtl_wrote(int memory, int index, long long value)
+{
+    if (now->writing)
+        return;
+    follow(now->model, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
+    follow(&now->known, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
+}
+
+/* Write a memory of the design. The datapath is held, or waits for the control unit. */
+static void poke(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value)
+{
+    Vgba_device *top = rtl->top;
+
+    top->cu_we = 1;
+    top->cu_sel = memory;
+    top->cu_index = index;
+    top->cu_data = value;
+    rtl->writing = true;
+    tick(rtl);
+    rtl->writing = false;
+    top->cu_we = 0;
+}
+
+static void poke_changed(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value,
+                         uint64_t known)
+{
+    if (value != known)
+        poke(rtl, memory, index, value);
+}
+
+static uint64_t config_of(const struct gba_model_group *group)
+{
+    uint32_t control = group->core.control;
+
+    return group->core.member_count | (control & 1) << 10 | (control >> 2 & 3) << 11 |
+           (uint64_t)(group->record.life == GBA_LIFE_TAKEN) << 13;
+}
+
+static uint64_t round_of(const struct gba_model_group *group)
+{
+    const struct gba_model_core *core = &group->core;
+    uint64_t live = 0;
+
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
+        live |= (uint64_t)(core->arrived_mask[word] != 0) << word;
+    return live << 48 | (uint64_t)(group->record.notified != 0) << 47 |
+           (uint64_t)core->last_error << 44 | (uint64_t)(core->status >> 2 & 3) << 42 |
+           (uint64_t)core->arrived_count << 32 | core->sequence;
+}
+
+/* The words of masks that follow from arrays: members with an address, with a port; ports that the
+ * group concerns. */
+struct derived {
+    uint64_t mapped[GBA_MASK_WORDS], joined[GBA_MASK_WORDS], concerns[GBA_MODEL_PORT_WORDS];
+};
+
+static void set_bit(uint64_t *mask, uint32_t bit)
+{
+    mask[bit / 64] |= 1ull << bit % 64;
+}
+
+static struct derived derived_of(const struct gba_model_group *group)
+{
+    const struct gba_model_record *record = &group->record;
+    struct derived derived = {};
+
+    if (record->holder != 0 && record->joined == 0)
+        set_bit(derived.concerns, record->holder - 1);
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
+        if (group->table[member] != 0)
+            set_bit(derived.mapped, member);
+        if (group->bound[member] == 0)
+            continue;
+        set_bit(derived.joined, member);
+        if (member < record->members)
+            set_bit(derived.concerns, group->bound[member] - 1u);
+    }
+    return derived;
+}
+
+static uint32_t cause_of(const struct gba_model *model, uint32_t port)
+{
+    uint32_t cause = 0;
+
+    for (uint32_t group = 0; group < model->groups; group++)
+        cause |= (uint32_t)(model->group[group].record.events[port] != 0) << group;
+    return cause;
+}
+
+static void write_group(struct rtl *rtl, uint32_t id)
+{
+    const struct gba_model_group *group = &rtl->model->group[id], *known = &rtl->known.group[id];
+    struct derived is = derived_of(group), was = derived_of(known);
+
+    poke_changed(rtl, M_CONFIG, id, config_of(group), config_of(known));
+    poke_changed(rtl, M_ROUND, id, round_of(group), round_of(known));
+    poke_changed(rtl, M_GENERATION, id, group->record.generation, known->record.generation);
+    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+        poke_changed(rtl, M_COUNTER + i, id, group->core.counters[i], known->core.counters[i]);
+    for (uint32_t i = 0; i < GBA_MASK_WORDS; i++) {
+        uint32_t word = id * GBA_MASK_WORDS + i;
+
+        poke_changed(rtl, M_MEMBERS, word, group->core.member_mask[i], known->core.member_mask[i]);
+        poke_changed(rtl, M_ARRIVED, word, group->core.arrived_mask[i],
+                     known->core.arrived_mask[i]);
+        poke_changed(rtl, M_MAPPED, word, is.mapped[i], was.mapped[i]);
+        poke_changed(rtl, M_JOINED, word, is.joined[i], was.joined[i]);
+        poke_changed(rtl, M_CONCERNS, word, is.concerns[i], was.concerns[i]);
+        poke_changed(rtl, M_NOTIFY, word, group->record.notify[i], known->record.notify[i]);
+    }
+    for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
+        poke_changed(rtl, M_TABLE, id * GBA_MEMBERS_MAX + i, group->table[i] >> 3,
+                     known->table[i] >> 3);
+        if (group->bound[i] != 0 && group->bound[i] != known->bound[i])
+            poke(rtl, M_BOUND, id * GBA_MEMBERS_MAX + i, group->bound[i] - 1u);
+    }
+    for (uint32_t port = 0; port < rtl->model->ports; port++) {
+        if (group->record.events[port] == known->record.events[port])
+            continue;
+        poke(rtl, M_EVENTS, id * GBA_PORTS_MAX + port, group->record.events[port]);
+        poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
+    }
+}
+
+static void write_port(struct rtl *rtl, uint32_t port)
+{
+    const struct gba_model_port *bank = &rtl->model->port[port], *known = &rtl->known.port[port];
+
+    if (bank->up != known->up) { /* the memories of a bank have no value before */
+        poke(rtl, M_UP, port, bank->up);
+        poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
+        poke(rtl, M_MASK, port, bank->irq_mask);
+    }
+    poke_changed(rtl, M_MASK, port, bank->irq_mask, known->irq_mask);
+}
+
+/* Write to the design what differs in the model. The datapath is held. */
+static void write_changes(struct rtl *rtl, int only)
+{
+    struct gba_model *model = rtl->model, *known = &rtl->known;
+    uint32_t groups_free = gba_control_groups_free(model);
+    uint64_t bad_access = model->bad_access;
+
+    for (uint32_t i = 0; i < model->groups; i++) {
+        if (only >= 0 && i != (uint32_t)only)
+            continue;
+        if (memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
+            continue;
+        write_group(rtl, i);
+        known->group[i] = model->group[i];
+    }
+    for (uint32_t i = 0; i < model->ports; i++) {
+        if (memcmp(&model->port[i], &known->port[i], sizeof(known->port[i])) == 0)
+            continue;
+        write_port(rtl, i);
+        known->port[i] = model->port[i];
+    }
+    poke_changed(rtl, M_FREE, 0, groups_free, rtl->groups_free);
+    rtl->groups_free = groups_free;
+    poke_changed(rtl, M_BAD_ACCESS, 0, bad_access, known->bad_access);
+    known->bad_access = bad_access;
+}
+
+/* The same after the model was changed outside of an access. only: a group, or -1 for all. */
+static void update(struct rtl *rtl, int only)
+{
+    rtl->top->cu_hold = 1;
+    for (settle(rtl); !rtl->top->cu_held; settle(rtl))
+        edge(rtl);
+    write_changes(rtl, only);
+    rtl->top->cu_hold = 0;
+}
+
+/* Execute the firmware on an access of the mailbox. */
+static void run_firmware(struct rtl *rtl, const struct gba_model_access *access)
+{
+    uint32_t offset = access->address - GBA_PORT_BASE;
+
+    rtl->top->cu_result = 0;
+    if (access->write)
+        (void)gba_model_port_store(rtl->model, access, offset, rtl->effects); /* never refused */
+    else
+        rtl->top->cu_result = gba_model_port_load(rtl->model, access->port, offset);
+    write_changes(rtl, -1);
+    rtl->top->cu_done = 1;
+    tick(rtl);
+    rtl->top->cu_done = 0;
+}
+
+static struct rtl *find(const struct gba_model *model)
+{
+    struct rtl *rtl = all;
+
+    while (rtl != NULL && rtl->model != model)
+        rtl = rtl->next;
+    return rtl;
+}
+
+static bool is_changed(const struct rtl *rtl, int group)
+{
+    const struct gba_model *model = rtl->model, *known = &rtl->known;
+
+    if (group >= 0)
+        return memcmp(&model->group[group], &known->group[group], sizeof(known->group[0])) != 0;
+    return memcmp(model->group, known->group, model->groups * sizeof(known->group[0])) != 0 ||
+           memcmp(model->port, known->port, model->ports * sizeof(known->port[0])) != 0 ||
+           model->bad_access != known->bad_access;
+}
+
+/* Put the access on the lane of its port. */
+static void request(Vgba_device *top, const struct gba_model_access *access)
+{
+    uint32_t lane = access->port % LANES;
+
+    top->req_valid = 1u << lane;
+    top->req_write = access->write ? 1u << lane : 0;
+    top->req_width = (access->width < 15 ? access->width : 15u) << 4 * lane;
+    /* A port that cannot exist, as one that does not. */
+    top->req_port = (access->port < 1023 ? access->port : 1023ull) << 10 * lane;
+    top->req_address[lane] = access->address;
+    top->req_value[2 * lane] = (uint32_t)access->value;
+    top->req_value[2 * lane + 1] = (uint32_t)(access->value >> 32);
+}
+
+void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
+                      struct gba_model_effects *effects)
+{
+    struct rtl *rtl = find(model);
+    int group = gba_model_group_of(model, access->address);
+    Vgba_device *top = rtl->top;
+    gba_model_clear(effects);
+    rtl->effects = effects;
+    if (is_changed(rtl, group))
+        update(rtl, group);
+    request(top, access);
+    options.first_release = 0;
+    options.began = options.cycles;
+    for (bool done = false; !done; edge(rtl)) {
+        settle(rtl);
+        if (top->cu_request) {
+            run_firmware(rtl, access);
+            settle(rtl);
+        }
+        if (top->resp_valid) {
+            effects->value = top->resp_value;
+            effects->error = top->resp_error;
+            effects->completed = top->resp_completed;
+        }
+        done = top->idle;
+    }
+    model->bad_access = rtl->known.bad_access = top->bad_access;
+    rtl->effects = NULL;
+}
+
+void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
+                      struct gba_model_effects *effects)
+{
+    const struct gba_model_access access = {true, 8, (uint16_t)port, GBA_DOORBELL(id), value, 0};
+
+    gba_model_access(model, &access, effects);
+}
+
+void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota)
+{
+    gba_firmware_port_up(model, port, quota);
+    update(find(model), -1);
+}
+
+void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_model_effects *effects)
+{
+    gba_firmware_port_down(model, port, effects);
+    update(find(model), -1);
+}
+
+void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
+                    const uint64_t uuid[2])
+{
+    struct rtl *rtl = find(model);
+
+    if (rtl == NULL) {
+        rtl = static_cast<struct rtl *>(calloc(1, sizeof *rtl));
+        if (rtl == NULL)
+            abort(); /* the function of the model cannot fail */
+        rtl->top = new Vgba_device(new VerilatedContext);
+        rtl->model = model;
+        rtl->next = all;
+        all = rtl;
+    }
+    gba_firmware_init(model, groups, ports, uuid);
+    rtl->known = *model;
+    rtl->groups_free = groups;
+    rtl->top->groups = groups;
+    rtl->top->ports = ports;
+    rtl->top->multicast = options.multicast;
+    for (int i = 0; i < 4; i++)
+        rtl->top->uuid[i] = (uint32_t)(uuid[i / 2] >> 32 * (i % 2));
+    rtl->writing = true;
+    rtl->top->rst = 1;
+    rtl->top->req_valid = 0;
+    tick(rtl);
+    rtl->top->rst = 0;
+    do
+        tick(rtl);
+    while (!rtl->top->idle);
+    rtl->writing = false;
+}
+
+struct gba_rtl_options *gba_rtl_options(void)
+{
+    return &options;
+}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The design as a shared library, and programs that are linked with it instead of the model. GNU make; it is no
+# part of the build of GBA, and runs after it in a directory of its own:
+#
+#   make -C build/check/rtl -f ../../../sim/rtl/rtl.mk
+#
+# TOP: the sources. BUILD: where GBA is built.
+TOP ?= ../../..
+BUILD ?= ..
+VERILATOR ?= verilator
+MUNGE_LIBS := $(shell sed -n 's/^MUNGE_LIBS = //p' $(BUILD)/Makefile)
+YOSYS ?= yosys
+root := $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)
+sources := gba_regs.sv $(addprefix $(TOP)/sim/rtl/,gba_memory.sv gba_memory2.sv gba_decode.sv gba_arbiter.sv \
+	gba_arrival.sv gba_walker.sv gba_device.sv)
+warnings := -Wall -Wno-UNUSEDPARAM -Wno-UNUSEDSIGNAL
+CFLAGS := -std=gnu11 -g -O2 -Wall -Wextra -Werror -fPIC -I$(TOP)
+CXXFLAGS := -std=gnu++17 -g -O2 -fPIC -I$(TOP) -Iverilated -I$(root)/include -I$(root)/include/vltstd
+firmware := $(addprefix firmware_,model.o event.o group.o control.o port.o)
+runtime := verilated.o verilated_dpi.o verilated_threads.o
+
+all: libgbartl.so
+
+gba_regs.sv: $(TOP)/gba/spec/device.md $(TOP)/gba/spec/map.awk
+	awk -v form=sv -f $(TOP)/gba/spec/map.awk $< >$@
+
+verilated/Vgba_device__ALL.cpp: $(sources)
+	$(VERILATOR) --cc -O3 --x-initial fast --noassert $(warnings) +define+GBA_TRACE --top-module gba_device \
+		--Mdir verilated $(sources)
+	$(MAKE) -C verilated -f Vgba_device.mk Vgba_device__ALL.cpp
+
+design.o: verilated/Vgba_device__ALL.cpp
+	$(CXX) $(CXXFLAGS) -c $< -o $@
+
+$(runtime): %.o: $(root)/include/%.cpp
+	$(CXX) $(CXXFLAGS) -c $< -o $@
+
+firmware_%.o: $(TOP)/sim/model/%.c $(wildcard $(TOP)/sim/model/*.h) $(TOP)/sim/rtl/firmware.h
+	$(CC) $(CFLAGS) -include $(TOP)/sim/rtl/firmware.h -c $< -o $@
+
+adapter.o: $(TOP)/sim/rtl/adapter.cc $(TOP)/sim/rtl/rtl.h design.o
+	$(CXX) $(CXXFLAGS) -Wall -Werror -c $< -o $@
+
+libgbartl.so: design.o adapter.o $(runtime) $(firmware)
+	$(CXX) -shared -o $@ $^ -pthread
+
+# gba-switchd and the conformance suite, from the objects of the build.
+switchd = $(shell find $(BUILD)/sim/switch $(BUILD)/gba -name '*gba_switchd-*.o')
+gba-switchd-rtl: libgbartl.so $(BUILD)/sim/switch/gba-switchd
+	$(CC) -o $@ $(switchd) $(BUILD)/sim/.libs/libgbaprotocol.a -L. -lgbartl -levent_core $(MUNGE_LIBS) \
+		-Wl,-rpath,'$$ORIGIN' -pthread
+
+conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
+	$(CC) -o $@ $(addprefix $(BUILD)/tests/conformance/,main.o bench.o life.o rounds.o registers.o backends.o) \
+		$(addprefix $(BUILD)/tests/unit/,fake_kernel.o fake_memory.o fake_driver.o fake_abi.o driver_model.o) \
+		-L. -lgbartl $(BUILD)/gba/.libs/libgbacore.a -lcmocka $(MUNGE_LIBS) \
+		-lhwloc \
+		-Wl,-rpath,'$$ORIGIN' -pthread -lm -ldl
+
+# The rule tests of the model, on the design.
+rules := model model_config model_errors model_rounds control ports
+test_%: $(TOP)/tests/unit/test_%.c libgbartl.so $(wildcard $(TOP)/tests/unit/*.h)
+	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -lcmocka -Wl,-rpath,'$$ORIGIN'
+rules: $(addprefix test_,$(rules))
+
+.PHONY: all rules
+
+# A design as a library of gba_dut.h: this one, the model, and one with faults; and the same tests in lockstep with
+# the model, for each.
+dut-rtl.so: libgbartl.so dut.o
+	$(CC) -shared -o $@ dut.o design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
+
+dut.o: $(TOP)/sim/model/dut.c $(TOP)/gba/spec/gba_dut.h
+	$(CC) $(CFLAGS) -c $< -o $@
+
+# Its state is not looked at, as that of any other design.
+dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
+	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state
+
+lockstep := $(TOP)/tests/rtl/lockstep.c $(firmware)
+dut_%: $(TOP)/tests/unit/test_%.c $(TOP)/tests/rtl/rules.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
+	$(CC) $(CFLAGS) $(filter %.c %.o,$^) -o $@ -lcmocka -ldl
+
+random: $(TOP)/tests/rtl/random.c $(TOP)/tests/fuzz/fuzz_model.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
+	$(CC) $(CFLAGS) $(filter %.c %.o,$^) -o $@ -ldl
+
+# The same with the fuzzer of gba-switchd's sessions.
+fuzz_switch: $(TOP)/tests/rtl/random.c $(TOP)/tests/switch/fuzz_switch.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
+	$(CC) $(CFLAGS) $(filter %.c %.o,$^) $(filter-out $(BUILD)/sim/switch/gba_switchd-%.o,$(switchd)) -o $@ \
+		$(BUILD)/sim/.libs/libgbaprotocol.a -levent_core $(MUNGE_LIBS) -ldl -pthread
+
+suite: random $(addprefix dut_,$(rules))
+lockstep: suite dut-rtl.so
+.PHONY: suite lockstep

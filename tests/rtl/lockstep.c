@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of sim/model/model.h that make each access twice: on the model, and on the design
+ * of the library $GBA_DUT (gba/spec/gba_dut.h). What the design returns, stores, interrupts and
+ * counts must be the same. The tests of the model are linked with them, so they test the design. A
+ * difference fails the test, and its message begins with the rule.
+ *
+ * The registers of a group are read through the design after each access, in turn. A design that
+ * offers its state (gba_dut_state) is compared to the last bit instead. A test that sets the state
+ * by hand is not followed from there on: the design cannot know.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/spec/gba_dut.h"
+#include "sim/model/event.h"
+#include "sim/model/model.h"
+#include "tests/rtl/lockstep.h"
+
+/* The model: sim/model with the names of firmware.h. */
+void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
+                       const uint64_t uuid[2]);
+void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
+void gba_firmware_port_down(struct gba_model *model, uint32_t port,
+                            struct gba_model_effects *effects);
+void gba_firmware_access(struct gba_model *model, const struct gba_model_access *access,
+                         struct gba_model_effects *effects);
+
+uint64_t lockstep_accesses;
+
+/* Cycles that a design may take to end an access: far more than 708 stores. */
+#define CYCLES_MAX 1000000u
+
+static const struct gba_dut *dut;
+static const struct gba_model *(*state_of)(void *device);
+static void *device;
+static struct gba_model *model, known; /* the device of the test; its state after the last access */
+static bool followed;
+
+static void load(void)
+{
+    const char *path = getenv("GBA_DUT");
+    void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const struct gba_dut *(*table)(void);
+
+    if (library == NULL) {
+        fprintf(stderr, "GBA_DUT must name the library of a design: %s\n",
+                path != NULL ? dlerror() : "it is not set");
+        exit(2);
+    }
+    *(void **)&table = dlsym(library, "gba_dut");
+    *(void **)&state_of = dlsym(library, "gba_dut_state");
+    if (table == NULL || (dut = table())->version != GBA_DUT_VERSION) {
+        fprintf(stderr, "%s: no gba_dut() of version %u\n", path, GBA_DUT_VERSION);
+        exit(2);
+    }
+}
+
+/* The rule of a register of a group, a device page or a port page. */
+static const char *rule_of_read(const struct gba_model_access *access)
+{
+    static const struct {
+        uint32_t first, last;
+        const char *rule;
+    } rules[] = {{GBA_REG_GROUP_ID, 3, "GRP-1"},      {GBA_REG_STATUS, 3, "GRP-2"},
+                 {GBA_REG_ARRIVAL, 7, "GRP-5"},       {GBA_REG_LAST_ERROR, 3, "ERR-2"},
+                 {GBA_REG_GENERATION, 3, "GRP-6"},    {GBA_REG_MEMBER_MASK, 95, "GRP-3"},
+                 {GBA_REG_ARRIVED_MASK, 95, "GRP-4"}, {GBA_REG_COUNTERS, 79, "CNT-1"}};
+    uint32_t address = access->address, offset = address % GBA_GROUP_STRIDE;
+
+    if (address >= GBA_DEVICE_BASE && address < GBA_DEVICE_BASE + GBA_DEVICE_SIZE)
+        return offset == GBA_DEV_BAD_ACCESS ? "DEV-4" : "DEV-1";
+    if (address >= GBA_PORT_BASE && address < GBA_PORT_BASE + GBA_PORT_SIZE)
+        return offset >= GBA_PORT_EVENTS || offset == GBA_PORT_IRQ_CAUSE ? "IRQ-1" : "CMD-1";
+    if (address >= GBA_TABLE_BASE)
+        return "PORT-5";
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (offset >= rules[i].first && offset <= rules[i].first + rules[i].last)
+            return rules[i].rule;
+    }
+    return "CFG-8";
+}
+
+/* The rule of a write by what the model made of it. */
+static const char *rule_of_write(const struct gba_model_access *access,
+                                 const struct gba_model_effects *effects)
+{
+    static const char *const errors[] = {"", "ACC-1", "ARR-6", "ARR-2", "ARR-2", "CFG-1"};
+    static const char *const commands[] = {"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5",
+                                           "CMD-6", "CMD-7", "CMD-8", "CMD-9"};
+    int group = gba_model_group_of(model, access->address);
+    uint32_t address = access->address;
+
+    if (effects->error == GBA_ERROR_CONFIG && address >= GBA_TABLE_BASE)
+        return address % 8 == 0 && access->value % 8 == 0 ? "TAB-4" : "TAB-2";
+    if (effects->error != GBA_ERROR_NONE)
+        return group < 0 ? "ERR-3" : errors[effects->error];
+    if (address >= GBA_DOORBELL_BASE && address % GBA_DOORBELL_STRIDE == GBA_BELL_NOTIFY)
+        return "NOTE-1";
+    if (group >= 0 &&
+        (address >= GBA_DOORBELL_BASE ||
+         (address < GBA_DEVICE_BASE && address % GBA_GROUP_STRIDE == GBA_REG_ARRIVAL))) {
+        const struct gba_model_core *now = &model->group[group].core,
+                                    *was = &known.group[group].core;
+
+        if (effects->completed)
+            return "REL-1";
+        if (now->counters[GBA_COUNTER_ARRIVALS] != was->counters[GBA_COUNTER_ARRIVALS])
+            return was->status & GBA_STATUS_COMPLETE ? "REL-1"
+                                                     : "ARR-3"; /* the first one after a round */
+        if (now->counters[GBA_COUNTER_LATE] != was->counters[GBA_COUNTER_LATE])
+            return "ARR-5";
+        return "ARR-4";
+    }
+    if (group >= 0 && address >= GBA_TABLE_BASE)
+        return access->value == 0 ? "TAB-3" : "TAB-4";
+    if (group >= 0)
+        return address % GBA_GROUP_STRIDE == GBA_REG_CONTROL ? "CFG-6" : "CFG-1";
+    if (address == GBA_PORT_REG(GBA_PORT_COMMAND))
+        return commands[access->value <= GBA_CMD_MEMBER ? access->value : 0];
+    return "IRQ-2";
+}
+
+static uint64_t on_design(const struct gba_model_access *access)
+{
+    const struct gba_dut_access a = {.port = access->port,
+                                     .write = access->write,
+                                     .width = access->width,
+                                     .address = access->address,
+                                     .value = access->value,
+                                     .random = access->random};
+    uint64_t value = dut->access(device, &a);
+
+    if (dut->advance(device, CYCLES_MAX) == 0)
+        lockstep_fail("REL-2", "the design does not end an access within %u cycles", CYCLES_MAX);
+    return value;
+}
+
+/* The stores and interrupts. */
+static void same_effects(const char *rule, const struct gba_model_effects *effects)
+{
+    uint64_t interrupts[GBA_MODEL_PORT_WORDS] = {0};
+    struct gba_dut_store store;
+    uint32_t stores = 0, port;
+
+    for (; dut->store(device, &store) != 0; stores++) {
+        const struct gba_model_release *release = &effects->release[stores];
+
+        if (stores >= effects->releases)
+            lockstep_fail(effects->completed       ? "REL-2"
+                          : effects->releases != 0 ? rule
+                                                   : "REL-4",
+                          "a store to %#llx that must not be", (unsigned long long)store.address);
+        if (store.address != release->address || store.value != release->sequence ||
+            store.port != release->port)
+            lockstep_fail(effects->completed ? "REL-2" : rule,
+                          "store %u is %llu to %#llx by port %u, not %u to %#llx by port %u",
+                          stores, (unsigned long long)store.value,
+                          (unsigned long long)store.address, store.port, release->sequence,
+                          (unsigned long long)release->address, release->port);
+    }
+    if (stores != effects->releases)
+        lockstep_fail(effects->completed ? "REL-2" : rule, "%u stores, not %u", stores,
+                      effects->releases);
+    while (dut->interrupt(device, &port) != 0)
+        interrupts[port / 64 % GBA_MODEL_PORT_WORDS] |= 1ull << port % 64;
+    for (uint32_t i = 0; i < GBA_MODEL_PORT_WORDS; i++) {
+        if (interrupts[i] != (effects->interrupt ? effects->interrupts[i] : 0))
+            lockstep_fail(effects->completed ? "NOTE-1" : "IRQ-3",
+                          "interrupts of ports %u to %u: %#llx", i * 64, i * 64 + 63,
+                          (unsigned long long)interrupts[i]);
+    }
+}
+
+/* Read a register of both. */
+static void same_register(const char *rule, uint16_t port, uint32_t address, uint8_t width)
+{
+    const struct gba_model_access read = {.width = width, .port = port, .address = address};
+    struct gba_model_effects effects;
+    uint64_t found = on_design(&read);
+
+    gba_firmware_access(model, &read, &effects);
+    if (found != effects.value)
+        lockstep_fail(rule, "then %s: the register at %#x is %#llx, not %#llx", rule_of_read(&read),
+                      address, (unsigned long long)found, (unsigned long long)effects.value);
+}
+
+static void same_state(const char *rule, const struct gba_model_access *access)
+{
+    int group = gba_model_group_of(model, access->address);
+    const struct gba_model *state;
+    uint32_t turn = (uint32_t)(lockstep_accesses % 22);
+
+    if (state_of != NULL) {
+        state = state_of(device);
+        for (uint32_t i = 0; i < model->groups; i++) {
+            if ((group < 0 || i == (uint32_t)group) &&
+                memcmp(&state->group[i], &model->group[i], sizeof model->group[0]) != 0)
+                lockstep_fail(rule, "the state of group %u differs", i);
+        }
+        if (memcmp(state->port, model->port, model->ports * sizeof model->port[0]) != 0 ||
+            gba_word_load_relaxed(&state->bad_access) != gba_word_load_relaxed(&model->bad_access))
+            lockstep_fail(rule, "the state of the ports, or BAD_ACCESS, differs");
+        return;
+    }
+    if (group < 0 ||
+        (model->ports != 0 && (access->port >= model->ports || model->port[access->port].up == 0)))
+        return;
+    same_register(rule, access->port, GBA_GROUP_REG((uint32_t)group, GBA_REG_ARRIVAL), 8);
+    same_register(rule, access->port, GBA_GROUP_REG((uint32_t)group, GBA_REG_STATUS), 4);
+    same_register(rule, access->port, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS, 8);
+    if (turn < GBA_COUNTERS)
+        same_register(rule, access->port,
+                      GBA_GROUP_REG((uint32_t)group, GBA_REG_COUNTERS + 8 * turn), 8);
+    else
+        same_register(
+            rule, access->port,
+            GBA_GROUP_REG((uint32_t)group, GBA_REG_ARRIVED_MASK + 8 * (turn - GBA_COUNTERS)), 8);
+}
+
+/* Whether the design is in the state of the model: the test has not changed it. */
+static bool is_followed(const struct gba_model *m, int group)
+{
+    if (m != model || !followed)
+        return false;
+    if (group >= 0)
+        followed = memcmp(&m->group[group], &known.group[group], sizeof known.group[0]) == 0;
+    else
+        followed = memcmp(m->group, known.group, m->groups * sizeof known.group[0]) == 0 &&
+                   memcmp(m->port, known.port, m->ports * sizeof known.port[0]) == 0;
+    return followed;
+}
+
+static void remember(int group)
+{
+    if (group >= 0) {
+        known.group[group] = model->group[group];
+    } else {
+        memcpy(known.group, model->group, model->groups * sizeof known.group[0]);
+        memcpy(known.port, model->port, model->ports * sizeof known.port[0]);
+    }
+}
+
+void gba_model_access(struct gba_model *m, const struct gba_model_access *access,
+                      struct gba_model_effects *effects)
+{
+    int group = gba_model_group_of(m, access->address);
+    bool follow = is_followed(m, group);
+    const char *rule;
+    uint64_t value;
+
+    gba_firmware_access(m, access, effects);
+    if (!follow)
+        return;
+    lockstep_accesses++;
+    value = on_design(access);
+    if (!access->write && value != effects->value)
+        lockstep_fail(effects->error != GBA_ERROR_NONE ? "ACC-4" : rule_of_read(access),
+                      "the read of %#x is %#llx, not %#llx", access->address,
+                      (unsigned long long)value, (unsigned long long)effects->value);
+    rule = access->write ? rule_of_write(access, effects) : "ACC-6";
+    same_effects(rule, effects);
+    same_state(rule, access);
+    remember(group);
+}
+
+void gba_model_arrive(struct gba_model *m, uint32_t id, uint32_t port, uint64_t value,
+                      struct gba_model_effects *effects)
+{
+    const struct gba_model_access access = {.write = true,
+                                            .width = 8,
+                                            .port = (uint16_t)port,
+                                            .address = GBA_DOORBELL(id),
+                                            .value = value};
+
+    gba_model_access(m, &access, effects);
+}
+
+void gba_model_init(struct gba_model *m, uint32_t groups, uint32_t ports, const uint64_t uuid[2])
+{
+    if (dut == NULL)
+        load();
+    gba_firmware_init(m, groups, ports, uuid);
+    if (device != NULL)
+        dut->destroy(device);
+    device = dut->create(groups, ports, uuid);
+    if (device == NULL)
+        lockstep_fail("CFG-8", "the design cannot be had with %u groups and %u ports", groups,
+                      ports);
+    model = m;
+    known = *m;
+    followed = true;
+}
+
+void gba_model_port_up(struct gba_model *m, uint32_t port, uint32_t quota)
+{
+    bool follow = is_followed(m, -1);
+
+    gba_firmware_port_up(m, port, quota);
+    if (!follow)
+        return;
+    dut->port_up(device, port, quota);
+    (void)dut->advance(device, CYCLES_MAX);
+    remember(-1);
+}
+
+void gba_model_port_down(struct gba_model *m, uint32_t port, struct gba_model_effects *effects)
+{
+    bool follow = is_followed(m, -1);
+
+    gba_firmware_port_down(m, port, effects);
+    if (!follow)
+        return;
+    dut->port_down(device, port);
+    (void)dut->advance(device, CYCLES_MAX);
+    same_effects("PORT-4", effects);
+    remember(-1);
+}
