@@ -114,7 +114,7 @@ static void settle(struct rtl *rtl)
 static void edge(struct rtl *rtl)
 {
     Vgba_device *top = rtl->top;
-    bool accepted;
+    uint32_t accepted;
 
     options.cycles++;
     if (top->rel_valid && top->rel_ready) {
@@ -125,12 +125,11 @@ static void edge(struct rtl *rtl)
     }
     if (top->irq_valid)
         gba_model_interrupt(top->irq_port, rtl->effects);
-    accepted = top->req_ready != 0;
+    accepted = top->req_ready;
     now = rtl;
     top->clk = 1;
     top->eval();
-    if (accepted)
-        top->req_valid = 0;
+    top->req_valid &= ~accepted;
 }
 
 static void tick(struct rtl *rtl)
@@ -414,11 +413,13 @@ static void request(Vgba_device *top, const struct gba_model_access *access)
 {
     uint32_t lane = access->port % LANES;
 
-    top->req_valid = 1u << lane;
-    top->req_write = access->write ? 1u << lane : 0;
-    top->req_width = (access->width < 15 ? access->width : 15u) << 4 * lane;
+    top->req_valid |= 1u << lane;
+    top->req_write = (top->req_write & ~(1u << lane)) | (access->write ? 1u << lane : 0);
+    top->req_width = (top->req_width & ~(15u << 4 * lane)) |
+                     (access->width < 15 ? access->width : 15u) << 4 * lane;
     /* A port that cannot exist, as one that does not. */
-    top->req_port = (access->port < 1023 ? access->port : 1023ull) << 10 * lane;
+    top->req_port = (top->req_port & ~(1023ull << 10 * lane)) |
+                    (access->port < 1023 ? access->port : 1023ull) << 10 * lane;
     top->req_address[lane] = access->address;
     top->req_value[2 * lane] = (uint32_t)access->value;
     top->req_value[2 * lane + 1] = (uint32_t)(access->value >> 32);
@@ -447,6 +448,44 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
             effects->value = top->resp_value;
             effects->error = top->resp_error;
             effects->completed = top->resp_completed;
+        }
+        done = top->idle;
+    }
+    model->bad_access = rtl->known.bad_access = top->bad_access;
+    rtl->effects = NULL;
+}
+
+void gba_rtl_together(struct gba_model *model, const struct gba_model_access *accesses,
+                      uint32_t count, struct gba_rtl_outcome *outcomes,
+                      struct gba_model_effects *effects)
+{
+    struct rtl *rtl = find(model);
+    Vgba_device *top = rtl->top;
+    uint32_t next[LANES], now_made[LANES] = {}, last = 0;
+
+    gba_model_clear(effects);
+    rtl->effects = effects;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        next[lane] = 0;
+    for (bool done = false; !done; edge(rtl)) {
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint32_t *i = &next[lane];
+
+            if ((top->req_valid >> lane & 1) != 0)
+                continue;
+            while (*i < count && accesses[*i].port % LANES != lane)
+                ++*i;
+            if (*i == count)
+                continue;
+            request(top, &accesses[*i]);
+            now_made[lane] = (*i)++;
+        }
+        settle(rtl);
+        if (top->resp_valid) /* of the access that was taken last */
+            outcomes[last].value = top->resp_value;
+        if (top->req_ready != 0) {
+            last = now_made[__builtin_ctz(top->req_ready)];
+            outcomes[last].taken = options.cycles;
         }
         done = top->idle;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One access of several lanes: round robin from the lane after the last one, among those whose
-// access may start. [ARB-1, ARB-2]
+// access may start. [ORD-1, ORD-2]
 module gba_arbiter #(
     parameter LANES = 4,
     parameter LANE = 2

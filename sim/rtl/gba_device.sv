@@ -83,7 +83,7 @@ module gba_device #(
     reg [5:0] groups_free;
     wire with_ports = ports != 0;
 
-    // The access that may start, and the decoding of its address. [ARB-1, ARB-2]
+    // The access that may start, and the decoding of its address. [ORD-1, ORD-2]
     wire [GROUPS-1:0] busy;
     reg [GROUPS-1:0] blocked; // release stores of the group are not yet taken
     reg [LANES-1:0] waits, waits_all, may_start; // for the group below, or for all groups
@@ -320,7 +320,7 @@ module gba_device #(
     end
 
     // What must wait for release stores of its group: what could overtake or change them. An arrival
-    // for the round under way must not. [ARB-3, REL-1, TAB-3, HOST-6]
+    // for the round under way must not. [ORD-3, REL-1, TAB-3, HOST-6]
     wire command = in_unit && write && offset == 16'(gba_regs::GBA_PORT_COMMAND);
     wire must_wait = reaches && (command ? blocked != 0 : in_group && blocked[GI'(group)] &&
         !(arrives && !late && !completes));

@@ -92,3 +92,17 @@ fuzz_switch: $(TOP)/tests/rtl/random.c $(TOP)/tests/switch/fuzz_switch.c $(locks
 suite: random $(addprefix dut_,$(rules))
 lockstep: suite dut-rtl.so
 .PHONY: suite lockstep
+
+# Numbers of README.md.
+measure: $(TOP)/tests/rtl/measure.c libgbartl.so
+	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -Wl,-rpath,'$$ORIGIN'
+size: $(sources)
+	$(YOSYS) -q -p "read_verilog -sv $(sources); chparam -set GROUPS $(GROUPS) -set MEMBERS $(MEMBERS) -set PORTS $(MEMBERS) \
+		gba_device; hierarchy -top gba_device; proc; flatten; opt -full; \
+		tee -o size-$(GROUPS)-$(MEMBERS).txt stat; memory -nomap; opt_clean; techmap; opt; abc -g AND,XOR,MUX; opt_clean; \
+		tee -a size-$(GROUPS)-$(MEMBERS).txt stat"
+.PHONY: size
+
+# Accesses at the same time.
+test_together: $(TOP)/tests/rtl/test_together.c libgbartl.so $(TOP)/sim/rtl/rtl.h
+	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -lcmocka -Wl,-rpath,'$$ORIGIN'
