@@ -57,13 +57,20 @@ gba_libgba_la_LIBADD = gba/libgbacore.la
 gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba.map
 EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
-EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/spec/hardware.md gba/failover/failover.md
+EXTRA_DIST += gba/libgba.map gba/failover/failover.md
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \
 	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/cores.h
 gbaspecincludedir = $(includedir)/gba/spec
-gbaspecinclude_HEADERS = gba/spec/gba_regs.h gba/spec/gba_ioctl.h
+gbaspecinclude_HEADERS = gba/spec/gba_regs.h gba/spec/gba_ioctl.h gba/spec/gba_dut.h
+# For those who build a device: the specification, and its tables in the forms that other tools read.
+specdir = $(pkgdatadir)/spec
+dist_spec_DATA = gba/spec/device.md gba/spec/hardware.md
+nodist_spec_DATA = gba/spec/gba_regs.json gba/spec/gba_regs.rdl gba/spec/gba_regs.sv
+CLEANFILES += $(nodist_spec_DATA)
+gba/spec/gba_regs.%: gba/spec/map.awk gba/spec/device.md
+	$(AM_V_GEN)$(MKDIR_P) gba/spec && LC_ALL=C $(AWK) -v form=$* -f $^ >$@.new && mv $@.new $@
 
 # The bootstraps, for programs without MPI. A library of its own, so that libgba needs no PMIx.
 lib_LTLIBRARIES += gba/libgba_bootstrap.la
