@@ -220,6 +220,46 @@ static void same_state(const char *rule, const struct gba_model_access *access)
             GBA_GROUP_REG((uint32_t)group, GBA_REG_ARRIVED_MASK + 8 * (turn - GBA_COUNTERS)), 8);
 }
 
+/* The file $GBA_VECTORS, to which all calls are appended as lines of JSON; NULL: none. */
+static FILE *vectors(void)
+{
+    static FILE *file;
+    const char *path = getenv("GBA_VECTORS");
+
+    if (path != NULL && file == NULL)
+        file = fopen(path, "a");
+    return file;
+}
+
+/* The access, and what the model made of it. */
+static void write_vector(const struct gba_model_access *access,
+                         const struct gba_model_effects *effects, const char *rule)
+{
+    FILE *file = vectors();
+    const char *comma = "";
+
+    if (file == NULL)
+        return;
+    fprintf(file, "{\"port\": %u, \"write\": %d, \"width\": %u, \"address\": \"%#x\", ",
+            access->port, access->write, access->width, access->address);
+    fprintf(file, "\"value\": \"%#llx\", \"random\": \"%#llx\", \"read\": \"%#llx\", \"stores\": [",
+            (unsigned long long)access->value, (unsigned long long)access->random,
+            (unsigned long long)effects->value);
+    for (uint32_t i = 0; i < effects->releases; i++, comma = ", ")
+        fprintf(file, "%s{\"port\": %u, \"address\": \"%#llx\", \"value\": %u}", comma,
+                effects->release[i].port, (unsigned long long)effects->release[i].address,
+                effects->release[i].sequence);
+    fprintf(file, "], \"interrupts\": [");
+    comma = "";
+    for (uint32_t port = 0; effects->interrupt && port < GBA_PORTS_MAX; port++) {
+        if ((effects->interrupts[port / 64] >> port % 64 & 1) == 0)
+            continue;
+        fprintf(file, "%s%u", comma, port);
+        comma = ", ";
+    }
+    fprintf(file, "], \"rule\": \"%s\"}\n", rule);
+}
+
 /* Whether the design is in the state of the model: the test has not changed it. */
 static bool is_followed(const struct gba_model *m, int group)
 {
@@ -261,6 +301,7 @@ void gba_model_access(struct gba_model *m, const struct gba_model_access *access
                       "the read of %#x is %#llx, not %#llx", access->address,
                       (unsigned long long)value, (unsigned long long)effects->value);
     rule = access->write ? rule_of_write(access, effects) : "ACC-6";
+    write_vector(access, effects, access->write ? rule : rule_of_read(access));
     same_effects(rule, effects);
     same_state(rule, access);
     remember(group);
@@ -289,6 +330,8 @@ void gba_model_init(struct gba_model *m, uint32_t groups, uint32_t ports, const 
     if (device == NULL)
         lockstep_fail("CFG-8", "the design cannot be had with %u groups and %u ports", groups,
                       ports);
+    if (vectors() != NULL)
+        fprintf(vectors(), "{\"power_on\": {\"groups\": %u, \"ports\": %u}}\n", groups, ports);
     model = m;
     known = *m;
     followed = true;
@@ -301,6 +344,8 @@ void gba_model_port_up(struct gba_model *m, uint32_t port, uint32_t quota)
     gba_firmware_port_up(m, port, quota);
     if (!follow)
         return;
+    if (vectors() != NULL)
+        fprintf(vectors(), "{\"port_up\": {\"port\": %u, \"quota\": %u}}\n", port, quota);
     dut->port_up(device, port, quota);
     (void)dut->advance(device, CYCLES_MAX);
     remember(-1);
@@ -313,6 +358,8 @@ void gba_model_port_down(struct gba_model *m, uint32_t port, struct gba_model_ef
     gba_firmware_port_down(m, port, effects);
     if (!follow)
         return;
+    if (vectors() != NULL)
+        fprintf(vectors(), "{\"port_down\": {\"port\": %u}}\n", port);
     dut->port_down(device, port);
     (void)dut->advance(device, CYCLES_MAX);
     same_effects("PORT-4", effects);
