@@ -35,7 +35,7 @@ void gba_rtl_wrote(int memory, int index, long long value);
 
 /* The memories of the design, by the numbers that the control unit uses. */
 enum {
-    M_CONFIG,     /* taken back, IRQ_EN, ARM, ENABLE, MEMBER_COUNT: 1, 1, 1, 1, 10 bits */
+    M_CONFIG,     /* IRQ_EN, ARM, ENABLE, MEMBER_COUNT: 1, 1, 1, 10 bits */
     M_ROUND,      /* words in use: 14, NOTIFY: 1, LAST_ERROR: 3, ERROR, COMPLETE: 1, 1,
                    * ARRIVED_COUNT: 10, SEQUENCE: 32 */
     M_GENERATION, /* by group, as the two before */
@@ -233,8 +233,7 @@ static uint64_t config_of(const struct gba_model_group *group)
 {
     uint32_t control = group->core.control;
 
-    return group->core.member_count | (control & 1) << 10 | (control >> 2 & 3) << 11 |
-           (uint64_t)(group->record.life == GBA_LIFE_TAKEN) << 13;
+    return group->core.member_count | (control & 1) << 10 | (control >> 2 & 3) << 11;
 }
 
 static uint64_t round_of(const struct gba_model_group *group)

@@ -217,7 +217,7 @@ module gba_device #(
 
     // What the memories say about the group.
     wire [9:0] member_count = config_r[9:0];
-    wire enabled = config_r[10], armed = config_r[11], interrupts = config_r[12], taken_back = config_r[13];
+    wire enabled = config_r[10], armed = config_r[11], interrupts = config_r[12];
     wire [31:0] sequence_now = round_r[31:0];
     wire [9:0] arrived_count = round_r[41:32];
     wire complete = round_r[42], failed = round_r[43], asked = round_r[47]; // asked: a NOTIFY waits
@@ -260,7 +260,7 @@ module gba_device #(
         write_error = 0;
         if (aperture == TABLE) begin
             if (!is_bound) write_error = MEMBER;
-            else if (value != 0 && (enabled || taken_back || value[2:0] != 0)) write_error = CONFIG;
+            else if (value != 0 && (enabled || value[2:0] != 0)) write_error = CONFIG;
         end else if (with_ports) write_error = CONFIG;
         else if (writes_control) begin
             if (!data[1] && (data[31:4] != 0 || (data[2] && !data[0]))) write_error = CONFIG;
@@ -271,7 +271,7 @@ module gba_device #(
     end
     wire group_error_now = in_group && !(takes && !write);
     wire [2:0] group_error = !takes ? ACCESS : !write ? 0 : arrives || notifies ? arrival_error : write_error;
-    wire event_error = 6'(egroup) >= groups || data[31:6] != 0; // [IRQ-2]
+    wire event_error = 6'(egroup) >= groups || data[31:4] != 0; // [IRQ-2]
     wire page_error = !in_group && (!in_pages || !takes ||
         (write && aperture == PORT && in_events && event_error)); // [ERR-3, IRQ-2]
     wire concerned = !with_ports || concerns_r[bank_bit]; // [PORT-2]
