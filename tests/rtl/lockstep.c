@@ -89,7 +89,7 @@ static const char *rule_of_write(const struct gba_model_access *access,
 {
     static const char *const errors[] = {"", "ACC-1", "ARR-6", "ARR-2", "ARR-2", "CFG-1"};
     static const char *const commands[] = {"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5",
-                                           "CMD-6", "CMD-7", "CMD-8", "CMD-9"};
+                                           "CMD-6", "CMD-1", "CMD-1", "CMD-9"};
     int group = gba_model_group_of(model, access->address);
     uint32_t address = access->address;
 
