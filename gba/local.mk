@@ -37,7 +37,7 @@ GBA_LIB_SOURCES = \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/trial_run.h gba/team/trial_run.c \
 	gba/team/trial_short.c \
-	gba/team/team.c gba/team/cores.c gba/team/wire.c
+	gba/team/team.c gba/team/cores.c gba/team/wire.c gba/team/gpu.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
@@ -112,6 +112,20 @@ gba_bootstrap_shmem_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 gba_bootstrap_shmem_la_LDFLAGS = -module -avoid-version -Wl,-z,defs
 gba_bootstrap_shmem_la_LIBADD = $(OSHMEM_LIBS) $(OMPI_LIBS) -lpthread
 endif
+
+# GPUs as members. It opens libcuda when it is used. An archive, too, for the tests.
+noinst_LTLIBRARIES += gba/libgbagpu.la
+gba_libgbagpu_la_SOURCES = gba/gpu.h gba/gpu.cuh gba/gpu/cuda.h gba/gpu/cuda.c gba/gpu/on_stream.h \
+	gba/gpu/group.h gba/gpu/group.c gba/gpu/proxy.h gba/gpu/proxy.c gba/gpu/helper.c gba/gpu/member.c
+lib_LTLIBRARIES += gba/libgba_gpu.la
+gba_libgba_gpu_la_SOURCES =
+gba_libgba_gpu_la_LIBADD = gba/libgbagpu.la gba/libgba.la -lpthread -ldl
+# -z nodelete: its thread runs its code.
+gba_libgba_gpu_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
+	-Wl,--version-script=$(srcdir)/gba/libgba_gpu.map
+EXTRA_gba_libgba_gpu_la_DEPENDENCIES = gba/libgba_gpu.map
+EXTRA_DIST += gba/libgba_gpu.map
+gbainclude_HEADERS += gba/gpu.h gba/gpu.cuh
 
 # The manual pages of section 3 are made from the comments of the public headers. Only the script knows their
 # names, so automake does not install them.

@@ -55,6 +55,8 @@ typedef struct gba_team_attr {
     /* Barriers of the team may start without blocking. After a device failure, those before
      * gba_team_recover use `remote`, which all members must then have. The same on all members. */
     bool nonblocking;
+    /* This member takes part by a GPU (gba/gpu.h). For messages: its name gets " (gpu)". */
+    bool gpu;
     /*
      * For the trials of a software barrier (gba_team_renegotiate), with their argument:
      * progress: as in gba_barrier_wait; may be NULL.
@@ -289,6 +291,34 @@ GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t
  * Collective. Blocks. Release on entry, acquire on return.
  */
 GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
+
+/* What a library that makes the barriers of a member needs to know of it, see gba_team_own. */
+typedef struct gba_team_own {
+    char name[192];       /* for messages: "all: rank 3 on hosta" */
+    uint64_t stuck_after; /* ns; 0: never */
+    /* Why hardware beside the CPU cannot use the group of the team: a word about the path, or a
+     * sentence; "": it can, with the next fields. */
+    const char *indirect;
+    void *doorbell;     /* as mapped here: a 64-bit register of the device */
+    const void *flag;   /* the release flag, 64 bits in the byte order of the device */
+    uint32_t member;    /* the low half of an arrival */
+    uint32_t sequence;  /* of the last round */
+    bool under_way;     /* that round has not ended, as far as gba_team_watch knows */
+    const char *device; /* its path */
+} gba_team_own_t;
+
+/* Get what is known of this member. own: set; its pointers are valid until the path changes. Only
+ * the thread that runs the team's barrier calls it. Not collective. Never blocks. */
+GBA_EXPORT void gba_team_own(const gba_team_t *team, gba_team_own_t *own);
+
+/*
+ * Watch a member whose hardware makes the barriers, of a team with gba_team_own_t.doorbell: count
+ * its rounds, repair lost arrivals, and report a stalled round, as barriers of the CPU do. Call it
+ * some times in a second. Returns GBA_OK; GBA_ERR_DEAD or GBA_ERR_RECLAIMED: no further round ends;
+ * GBA_ERR_STALE. Only the thread that runs the team's barrier calls it. Not collective. Makes a
+ * system call.
+ */
+GBA_EXPORT gba_status_t gba_team_watch(gba_team_t *team);
 
 #ifdef __cplusplus
 }

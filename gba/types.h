@@ -104,6 +104,10 @@ typedef void (*gba_log_fn_t)(void *ctx, gba_log_level_t level, const char *line)
  */
 GBA_EXPORT void gba_log_set(gba_log_fn_t fn, void *ctx, gba_log_level_t level);
 
+/* Send a line to the log, for the libraries beside libgba. line: without a newline. Thread-safe if
+ * the function of gba_log_set is. Not collective. */
+GBA_EXPORT void gba_log_text(gba_log_level_t level, const char *line);
+
 #ifdef __cplusplus
 }
 #endif

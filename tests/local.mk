@@ -32,7 +32,7 @@ GBA_MODEL_TESTS = \
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/unit/test_info tests/unit/test_exchange tests/unit/test_exchange_load
+GBA_OTHER_UNIT_TESTS = tests/unit/test_info tests/unit/test_exchange tests/unit/test_exchange_load tests/gpu/test_gpu
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
@@ -337,7 +337,7 @@ tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
 
 # Built from its sources, all of them with the sanitizer.
 GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan tests/unit/test_cores_tsan \
-	tests/unit/test_reconnect_tsan
+	tests/unit/test_reconnect_tsan tests/unit/test_gpu_tsan
 if BUILD_OMPI
 GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
 endif
@@ -353,6 +353,7 @@ tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores
 	gba/base/status.c gba/base/park.c gba/base/params.c gba/base/processors.c \
 	gba/transport/shm.c gba/algo/algorithms.c
 tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
@@ -526,3 +527,11 @@ tests_bootstrap_in_shmem_SOURCES = tests/bootstrap/in_shmem.c
 tests_bootstrap_in_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_bootstrap_in_shmem_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(GBA_OSHMEM_LIBS)
 EXTRA_DIST += tests/bootstrap/run tests/slurm/run
+
+# GPU members, with a CUDA driver of the tests.
+check_LTLIBRARIES += tests/gpu/fake/libcuda.la
+tests_gpu_fake_libcuda_la_SOURCES = tests/gpu/fake_cuda.c tests/gpu/fake_cuda.h
+tests_gpu_fake_libcuda_la_LDFLAGS = -rpath $(abs_builddir)/tests/gpu/fake -version-info 1:0:0
+tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c tests/gpu/members.h tests/gpu/members.c $(GBA_FAKE_KERNEL)
+tests_gpu_test_gpu_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_gpu_test_gpu_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS) -ldl

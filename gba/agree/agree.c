@@ -10,7 +10,7 @@
  *   FACTS      what all have in common, and the terms of rank 0
  *   SWITCHES, LACKING   if devices differ, or to try more: rank 0's switches; the
  *              members without a device there
- *   LAYOUT     if a candidate needs the hosts of all members
+ *   LAYOUT     if a candidate needs the hosts of all members, or a member takes part by a GPU
  *   for each candidate, until one is taken:
  *     HANDLES  what leaders have made (not for messages between all, and the runtime's barrier)
  *     JOINED   whether all have joined
@@ -235,6 +235,10 @@ static gba_status_t lacking_read(struct gba_agreement *a)
 static gba_status_t layout_read(struct gba_agreement *a)
 {
     gba_layout_read(&a->info, a->members, a->scratch);
+    if (a->info.gpu && a->team->names.gpu == NULL)
+        a->team->names.gpu = calloc(a->oob.size, sizeof *a->team->names.gpu);
+    for (uint32_t rank = 0; a->team->names.gpu != NULL && rank < a->oob.size; rank++)
+        a->team->names.gpu[rank] = 0 != a->members[rank].gpu;
     return list_make(a);
 }
 
@@ -313,6 +317,7 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
 void gba_agree_free(struct gba_team *team)
 {
     gba_topology_fini(&team->agreement->topology);
+    free(team->names.gpu);
     free(team);
 }
 

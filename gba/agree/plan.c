@@ -356,6 +356,10 @@ enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *
     const bool unknown = 0 == info->switches.count;
     bool refused = false; /* the group of a switch; rank 0 may have another one */
 
+    /* For the names of members with a GPU. */
+    if (info->gpu && info->members == NULL && GBA_OK == info->memory.reason)
+        return GBA_NEXT_LAYOUT;
+
     /* The order of the list depends on the number of hosts, but not if the device is faster than
      * one message. A member without memory for the layout excludes the paths that it orders. */
     if (GBA_OFFLOAD_FASTEST == info->terms.offload && GBA_OK == info->terms.status &&

@@ -20,6 +20,11 @@ void gba_log_set(gba_log_fn_t fn, void *ctx, gba_log_level_t level)
     gba_log_limit = level;
 }
 
+void gba_log_text(gba_log_level_t level, const char *line)
+{
+    gba_log(level, "%s", line);
+}
+
 void gba_log_line(gba_log_level_t level, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];

@@ -60,7 +60,9 @@ _Static_assert(IS(40) && AT(group, 0, 4) && AT(generation, 4, 4) && AT(key, 8, 8
 
 /* A member, in the layout. */
 #define T struct gba_member_info
-_Static_assert(IS(56) && AT(host, 0, 32) && AT(port, 32, 20) && AT(device_status, 52, 4), CHANGED);
+_Static_assert(IS(64) && AT(host, 0, 32) && AT(port, 32, 20) && AT(device_status, 52, 4) &&
+                   AT(gpu, 56, 4) && AT(unused, 60, 4),
+               CHANGED);
 #undef T
 
 #define T struct gba_host

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers from a kernel. Nothing but inline functions, for CUDA, for HIP (compiles by the same
+ * macros; it has not run), and, with GBA_GPU_ON_CPU defined, for C11 and C++ on a CPU, where a
+ * thread stands for a thread of a GPU.
+ *
+ *     __global__ void steps(gba_gpu_member_t member) {
+ *         gba_gpu_session_t session = gba_gpu_open(&member, GBA_GPU_BLOCK);
+ *         for (...) { ...; if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0)) ... }
+ *         gba_gpu_close(&session);
+ *     }
+ *
+ * One thread of the cooperating ones rings the doorbell with one 64-bit store, and polls the flag.
+ * The count of a member is in GPU memory, so a kernel that is launched again, or a graph that is
+ * replayed, goes on. A session keeps it in a register.
+ *
+ * Memory, at system scope: what the cooperating threads wrote before gba_gpu_arrive with RELEASE is
+ * visible to every thread of every member, CPU or GPU, that has returned from gba_gpu_wait with
+ * ACQUIRE. All cooperating threads call each function, with the same arguments, and get the same
+ * status. A member is used by one group of threads at a time.
+ */
+#ifndef GBA_GPU_CUH
+#define GBA_GPU_CUH
+
+#include "gba/gpu.h"
+
+/* The threads that cooperate. GRID: of a cooperative launch, which has all blocks resident. */
+typedef enum gba_gpu_coop {
+    GBA_GPU_THREAD = 0,
+    GBA_GPU_WARP = 1,
+    GBA_GPU_BLOCK = 2,
+    GBA_GPU_GRID = 3
+} gba_gpu_coop_t;
+
+typedef enum gba_gpu_order {
+    GBA_GPU_ACQ_REL = 0,
+    GBA_GPU_ACQUIRE = 1,
+    GBA_GPU_RELEASE = 2,
+    GBA_GPU_RELAXED = 3
+} gba_gpu_order_t;
+
+/* ----------------------------------------------------------------------------- primitives --- */
+
+#if defined(GBA_GPU_ON_CPU)
+#include <sched.h>
+#include <time.h>
+
+#define GBA_GPU_FN static inline
+
+GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
+{
+    (void)direct;
+    __atomic_store_n(to, value, GBA_GPU_RELAXED == order ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);
+}
+
+GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
+{
+    return __atomic_load_n(from, GBA_GPU_RELAXED == order ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE);
+}
+
+GBA_GPU_FN uint64_t gba_gpu_clock(void)
+{
+    struct timespec now;
+
+    sched_yield(); /* the threads of a GPU do not wait for a processor */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A test with several threads for a warp, block or grid defines its own. */
+#ifndef GBA_GPU_LANE
+#define GBA_GPU_LANE(coop)                  0
+#define GBA_GPU_TOGETHER(coop)              ((void)(coop))
+#define GBA_GPU_SHARE(coop, member, status) (status)
+#endif
+
+#else
+#if defined(__HIPCC__)
+#include <hip/hip_cooperative_groups.h>
+#else
+#include <cooperative_groups.h>
+#endif
+
+#define GBA_GPU_FN static __device__ __forceinline__
+
+#if defined(__HIPCC__)
+GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
+{
+    (void)direct;
+    if (GBA_GPU_RELAXED == order)
+        __hip_atomic_store(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    else
+        __hip_atomic_store(to, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
+{
+    return GBA_GPU_RELAXED == order
+               ? __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
+               : __hip_atomic_load(from, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+GBA_GPU_FN uint64_t gba_gpu_clock(void)
+{
+    return wall_clock64() * 10u; /* 100 MHz */
+}
+#define GBA_GPU_WARP_SYNC()     __builtin_amdgcn_wave_barrier()
+#define GBA_GPU_WARP_SHARE(x)   __shfl((x), 0)
+#define GBA_GPU_WARP_LANE(rank) ((rank) % warpSize)
+#else
+/* To a device a fence and a store that the GPU neither splits nor merges (st.mmio, sm_70). */
+GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
+{
+    if (direct) {
+        if (GBA_GPU_RELAXED != order)
+            asm volatile("fence.acq_rel.sys;" ::: "memory");
+        asm volatile("st.mmio.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+    } else if (GBA_GPU_RELAXED == order) {
+        asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+    } else {
+        asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+    }
+}
+
+GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
+{
+    uint64_t value;
+
+    if (GBA_GPU_RELAXED == order)
+        asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    else
+        asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+}
+
+GBA_GPU_FN uint64_t gba_gpu_clock(void)
+{
+    uint64_t now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+#define GBA_GPU_WARP_SYNC()     __syncwarp()
+#define GBA_GPU_WARP_SHARE(x)   __shfl_sync(0xFFFFFFFFu, (x), 0)
+#define GBA_GPU_WARP_LANE(rank) ((rank) % 32u)
+#endif
+
+/* The rank of this thread among the cooperating ones; only 0 is distinguished. */
+GBA_GPU_FN uint32_t GBA_GPU_LANE(gba_gpu_coop_t coop)
+{
+    const uint32_t rank = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+
+    if (GBA_GPU_THREAD == coop)
+        return 0;
+    if (GBA_GPU_WARP == coop)
+        return GBA_GPU_WARP_LANE(rank);
+    return GBA_GPU_BLOCK == coop ? rank : rank + blockIdx.x + blockIdx.y + blockIdx.z;
+}
+
+GBA_GPU_FN void GBA_GPU_TOGETHER(gba_gpu_coop_t coop)
+{
+    if (GBA_GPU_WARP == coop)
+        GBA_GPU_WARP_SYNC();
+    else if (GBA_GPU_BLOCK == coop)
+        __syncthreads();
+    else if (GBA_GPU_GRID == coop)
+        cooperative_groups::this_grid().sync();
+}
+
+/* Pass the status of thread 0 to all. Each function begins together, so no thread overwrites a
+ * status that another one has not read. */
+GBA_GPU_FN int GBA_GPU_SHARE(gba_gpu_coop_t coop, const gba_gpu_member_t *member, int status)
+{
+    __shared__ int shared;
+
+    if (GBA_GPU_WARP == coop)
+        return GBA_GPU_WARP_SHARE(status);
+    if (GBA_GPU_BLOCK == coop) {
+        if (0 == GBA_GPU_LANE(coop))
+            shared = status;
+        __syncthreads();
+        return shared;
+    }
+    if (GBA_GPU_GRID == coop) {
+        if (0 == GBA_GPU_LANE(coop))
+            *(volatile uint64_t *)&member->count[1] = (uint64_t)(int64_t)status;
+        cooperative_groups::this_grid().sync();
+        return (int)*(volatile uint64_t *)&member->count[1];
+    }
+    return status;
+}
+#endif
+
+/* ------------------------------------------------------------------------------- sessions --- */
+
+/* A member in use by a kernel, with its count in a register. */
+typedef struct gba_gpu_session {
+    gba_gpu_member_t member;
+    gba_gpu_coop_t coop;
+    uint32_t lane;
+    uint32_t sequence; /* of the last arrival */
+} gba_gpu_session_t;
+
+/* Begin. The cooperating threads are those of `coop` of the calling thread. */
+GBA_GPU_FN gba_gpu_session_t gba_gpu_open(const gba_gpu_member_t *member, gba_gpu_coop_t coop)
+{
+    gba_gpu_session_t session = {*member, coop, (uint32_t)GBA_GPU_LANE(coop), 0};
+
+    if (0 == session.lane)
+        session.sequence = (uint32_t)*member->count;
+    return session;
+}
+
+/* End: store the count for the next kernel. The last round has been waited for, or this kernel was
+ * the last one of a failed member. */
+GBA_GPU_FN void gba_gpu_close(gba_gpu_session_t *session)
+{
+    if (0 == session->lane)
+        *session->member.count = session->sequence;
+}
+
+/* Arrive at the next round. order: RELEASE and ACQ_REL release, the others order nothing. */
+GBA_GPU_FN void gba_gpu_session_arrive(gba_gpu_session_t *session, gba_gpu_order_t order)
+{
+    GBA_GPU_TOGETHER(session->coop);
+    if (0 != session->lane)
+        return;
+    session->sequence++;
+    gba_gpu_store(session->member.doorbell,
+                  (uint64_t)session->sequence << 32 | session->member.member,
+                  GBA_GPU_ACQUIRE == order ? GBA_GPU_RELAXED : order, session->member.direct);
+}
+
+/* Whether a round has failed, by a fate whose upper half is not 0. The flag of a proxied member is
+ * its fate, too. The upper half of a device's flag is the driver's, and the process reads it. */
+GBA_GPU_FN int gba_gpu_fate(const gba_gpu_member_t *member, uint64_t word, uint32_t sequence)
+{
+    const uint32_t first = (uint32_t)word - GBA_GPU_AHEAD;
+
+    return !member->direct && (int32_t)(sequence - first) < 0 ? GBA_OK : -(int)(word >> 32);
+}
+
+/* Poll until the round has ended, the member has failed, or the time is over. */
+GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
+                            gba_gpu_order_t order, uint64_t limit_ns)
+{
+    uint64_t began = 0, word;
+
+    for (uint32_t polls = 1;; polls++) {
+        word = gba_gpu_load(member->flag, order);
+        if ((0 == word >> 32 || member->direct) && (int32_t)((uint32_t)word - sequence) >= 0)
+            return GBA_OK;
+        if (0 != word >> 32 && !member->direct)
+            return gba_gpu_fate(member, word, sequence);
+        if (0 != polls % 16)
+            continue;
+        word = member->direct ? gba_gpu_load(member->fate, order) : 0;
+        if (0 != word >> 32)
+            return gba_gpu_fate(member, word, sequence);
+        word = gba_gpu_clock();
+        began = 0 == began ? word : began;
+        if (0 != limit_ns && word - began > limit_ns)
+            break;
+    }
+    /* The arrival remains. A later wait for this round is allowed. */
+    if (!member->direct)
+        gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | GBA_GPU_GAVE_UP, GBA_GPU_RELAXED,
+                      0);
+    return GBA_ERR_TIMEOUT;
+}
+
+/*
+ * Wait for the round of the last arrival. order: ACQUIRE and ACQ_REL acquire, the others order
+ * nothing. limit_ns: 0: none. Returns GBA_OK: all members have arrived; GBA_ERR_TIMEOUT: wait
+ * again, but do not arrive again; another error: no further round ends.
+ */
+GBA_GPU_FN gba_status_t gba_gpu_session_wait(gba_gpu_session_t *session, gba_gpu_order_t order,
+                                             uint64_t limit_ns)
+{
+    int status = GBA_OK;
+
+    if (0 == session->lane)
+        status =
+            gba_gpu_poll(&session->member, session->sequence,
+                         GBA_GPU_RELEASE == order ? GBA_GPU_RELAXED : order, limit_ns);
+    return (gba_status_t)GBA_GPU_SHARE(session->coop, &session->member, status);
+}
+
+/* Arrive and wait. */
+GBA_GPU_FN gba_status_t gba_gpu_session_barrier(gba_gpu_session_t *session, gba_gpu_order_t order,
+                                                uint64_t limit_ns)
+{
+    gba_gpu_session_arrive(session, order);
+    return gba_gpu_session_wait(session, order, limit_ns);
+}
+
+/* ---------------------------------------------------------------------------- single calls --- */
+
+/* The same in one call, with the count in GPU memory: for a kernel with one barrier, or one that
+ * arrives and another one that waits. */
+GBA_GPU_FN void gba_gpu_arrive(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
+                               gba_gpu_order_t order)
+{
+    gba_gpu_session_t session = gba_gpu_open(member, coop);
+
+    gba_gpu_session_arrive(&session, order);
+    gba_gpu_close(&session);
+}
+
+GBA_GPU_FN gba_status_t gba_gpu_wait(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
+                                     gba_gpu_order_t order, uint64_t limit_ns)
+{
+    gba_gpu_session_t session = gba_gpu_open(member, coop);
+
+    return gba_gpu_session_wait(&session, order, limit_ns);
+}
+
+GBA_GPU_FN gba_status_t gba_gpu_barrier(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
+                                        gba_gpu_order_t order, uint64_t limit_ns)
+{
+    gba_gpu_session_t session = gba_gpu_open(member, coop);
+    gba_status_t status = gba_gpu_session_barrier(&session, order, limit_ns);
+
+    gba_gpu_close(&session);
+    return status;
+}
+
+#if defined(__cplusplus) && !defined(GBA_GPU_ON_CPU)
+/* A session in the shape of NCCL's barrier sessions. */
+class gba_gpu_barrier_session {
+  public:
+    __device__ gba_gpu_barrier_session(gba_gpu_coop_t coop, const gba_gpu_member_t &member)
+        : session(gba_gpu_open(&member, coop))
+    {
+    }
+    __device__ ~gba_gpu_barrier_session()
+    {
+        gba_gpu_close(&session);
+    }
+    __device__ void arrive(gba_gpu_order_t order = GBA_GPU_RELEASE)
+    {
+        gba_gpu_session_arrive(&session, order);
+    }
+    __device__ gba_status_t wait(gba_gpu_order_t order = GBA_GPU_ACQUIRE, uint64_t limit_ns = 0)
+    {
+        return gba_gpu_session_wait(&session, order, limit_ns);
+    }
+    __device__ gba_status_t sync(gba_gpu_order_t order = GBA_GPU_ACQ_REL, uint64_t limit_ns = 0)
+    {
+        return gba_gpu_session_barrier(&session, order, limit_ns);
+    }
+
+  private:
+    gba_gpu_session_t session;
+};
+#endif
+
+#endif

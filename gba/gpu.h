@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GPUs as members of a team: barriers from a kernel, in a stream, and mixed with CPUs. The library
+ * is libgba_gpu, pkg-config gba_gpu. It opens libcuda.so.1 when it is used, so a program that links
+ * with it starts on a machine without a GPU. gba/gpu.cuh has what kernels call, and gba_gpu(7) the
+ * rules.
+ *
+ * A rank of a team takes part by its GPU members or by gba_barrier_wait, never by both at a time.
+ * If it has several GPU members, the rank has arrived when all of them have.
+ */
+#ifndef GBA_GPU_H
+#define GBA_GPU_H
+
+#include "gba/team.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the process knows of a member; not for kernels. */
+typedef struct gba_gpu_part gba_gpu_part_t;
+
+/* A member as a kernel needs it: plain data, which is passed to kernels by value. All addresses but
+ * the last are those of the GPU. */
+typedef struct gba_gpu_member {
+    uint64_t *doorbell;   /* of a device, or of the thread that serves the members */
+    const uint64_t *flag; /* the low half is the last completed round */
+    const uint64_t *fate; /* not 0 in its upper half: no further round ends */
+    uint64_t *count; /* in GPU memory: rounds at which the member has arrived; the last status */
+    uint32_t member; /* the low half of an arrival */
+    uint32_t direct; /* 1: a device serves the member; 0: a thread of this process does */
+    gba_gpu_part_t *part;
+} gba_gpu_member_t;
+
+/* A failed flag is that far ahead of the first round that failed, so that a stream's wait ends. */
+#define GBA_GPU_AHEAD 0x40000000u
+/* The low half of a doorbell whose kernel has given up waiting. */
+#define GBA_GPU_GAVE_UP 0xFFFFFFFFu
+
+/* How a member is made. */
+typedef struct gba_gpu_attr {
+    uint32_t members; /* GPU members of this rank; 0 is as 1 */
+    uint32_t member;  /* this one, below `members`: another one in each call for a team */
+    /* No kernel of the program makes barriers of this member, only gba_gpu_barrier_on_stream does,
+     * which is then faster. */
+    bool stream_only;
+    /*
+     * Both are required: with them the serving thread does what a runtime does after a barrier
+     * (gba_team_due), and after the death of a device. They live until the member is destroyed, and
+     * from here on nobody else makes calls of `oob`. Calls that block are made in a thread of their
+     * own. On GBA_PATH_FALLBACK a barrier is team_attr->fallback, or without it a minimum of one
+     * word of oob.
+     */
+    const gba_team_attr_t *team_attr;
+    const gba_oob_t *oob;
+    /*
+     * The thread that serves the members of a process. The first member that is created decides,
+     * while the thread lives. It polls without a pause, and sleeps after a second without an
+     * arrival, for 2 ms at a time, which uses less than 1% of a CPU. wait: gba_wait_t:
+     * GBA_WAIT_SPIN never sleeps, GBA_WAIT_YIELD yields the CPU between two polls and never sleeps,
+     * GBA_WAIT_SLEEP sleeps after 50 us. With team_attr->oversubscribed AUTO and SLEEP yield, too.
+     */
+    int wait;
+    uint32_t cpu; /* the CPU of the thread, plus 1; 0: any */
+} gba_gpu_attr_t;
+
+/*
+ * Make a GPU member of this rank of a team. It is direct, so that the GPU itself stores to the
+ * device, if the team has a group of all members at a /dev/gbaN and makes no trials, the rank has
+ * one GPU member, and CUDA maps the pages of the doorbell and of the flag. Otherwise a thread of
+ * this process, the proxy, makes the team's barriers, on any path (gba_gpu_member_why).
+ * team: the rank makes no barrier by itself until its GPU members are destroyed. attr: copied.
+ * member: set on GBA_OK. All members of a rank are made before a kernel waits, because CUDA may
+ * wait for running kernels in this call.
+ * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no team_attr or
+ * oob, a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
+ * already; GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails. Logs every error in one line. Thread-safe. Not
+ * collective.
+ */
+GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
+                                              gba_gpu_member_t *member);
+
+/*
+ * Destroy a member, with the CUDA context of its creation current. The thread ends with the last
+ * member of the process. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel
+ * or a stream still waits in a barrier that has not ended (logged); the member remains. If the wait
+ * ended by its time limit, the member is destroyed, and its team makes no further barrier.
+ * Thread-safe on different members. Not collective. Waits for kernels of the context, as cuMemFree
+ * does.
+ */
+GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
+
+/*
+ * Put a barrier into a stream: what the stream does later starts after all members have arrived,
+ * and an event that is recorded later is complete then. It works while the stream is captured into
+ * a graph, which makes one more barrier at each replay. stream: a CUstream or cudaStream_t of the
+ * context of the member. Returns GBA_OK: enqueued; GBA_ERR_UNSUPPORTED: the driver cannot;
+ * GBA_ERR_IO: CUDA fails (both logged); or the status of gba_gpu_member_status, if the member has
+ * failed. One thread at a time on a member. Collective: all members. Never blocks.
+ */
+GBA_EXPORT gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream);
+
+/* Get the status of a member. A barrier in a stream ends also when the member fails, so a program
+ * asks after it has synchronized. Returns GBA_OK, or why no further round ends. Thread-safe. Not
+ * collective. */
+GBA_EXPORT gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member);
+
+/* Get the way of a member, and the reason, in one line: "direct: /dev/gba0" or "proxy: the path of
+ * the team is software". Returns the text, never NULL, valid while the member lives. Thread-safe.
+ * Not collective. */
+GBA_EXPORT const char *gba_gpu_member_why(const gba_gpu_member_t *member);
+
+/* Describe how GPUs can take part in barriers on a device. path: the kind of the team's path. text,
+ * len: set to one line that begins with "direct", "proxy" or "no" (len bytes at most, terminated).
+ * Returns GBA_OK, or GBA_ERR_UNSUPPORTED for "no". Thread-safe. Not collective. Logs nothing. */
+GBA_EXPORT gba_status_t gba_gpu_describe(gba_path_t path, char *text, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GPU members: made, put into streams, destroyed. The calls of the CUDA driver are here. */
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gba/gpu/cuda.h"
+#include "gba/gpu/on_stream.h"
+#include "gba/gpu/proxy.h"
+
+#define MEMBERS_MAX 64u
+
+struct gba_gpu_part {
+    const struct gba_cuda *cuda;
+    struct gba_gpu_group *group;
+    uint32_t index;        /* among the GPU members of the rank */
+    void *door, *flag;     /* pages of the device that CUDA has mapped; NULL: none */
+    void *module, *kernel; /* of gba_gpu_on_stream; NULL: the driver has refused it */
+    bool by_words;         /* barriers in streams are operations on words, not the kernel */
+    uint32_t sequence;     /* of the last of them */
+    char why[224];
+};
+
+static gba_status_t refuse(gba_status_t status, const char *why)
+{
+    char line[256];
+
+    snprintf(line, sizeof line, "no GPU member: %s", why);
+    gba_log_text(GBA_LOG_ERROR, line);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------- the words --- */
+
+/* The address for the GPU of a word of registered memory. */
+static gba_cu_result address_of(const struct gba_cuda *cuda, const void *word, gba_cu_pointer *to)
+{
+    return cuda->host_pointer(to, (void *)(uintptr_t)word, 0);
+}
+
+/* Map the page of a word of the device. Returns the page, or NULL: CUDA refuses. */
+static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flags, const char *what,
+                      gba_cu_pointer *address)
+{
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE), offset = (uintptr_t)word % bytes;
+    void *page = (char *)(uintptr_t)word - offset;
+    const char *name = "?";
+    gba_cu_result result;
+
+    result = part->cuda->host_register(page, bytes, flags);
+    if (0 == result) {
+        result = address_of(part->cuda, page, address);
+        *address += offset;
+        if (0 == result)
+            return page;
+        (void)part->cuda->host_unregister(page);
+    }
+    (void)part->cuda->error(result, &name);
+    snprintf(part->why, sizeof part->why, "proxy: CUDA does not map the %s of %s: %s", what,
+             part->group->own.device, name);
+    return NULL;
+}
+
+/* Make the member direct, if that is possible. */
+static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
+{
+    const unsigned mapped = GBA_CU_REGISTER_PORTABLE | GBA_CU_REGISTER_MAPPED;
+    const gba_team_own_t *own = &part->group->own;
+    gba_cu_pointer door, flag;
+
+    if (own->doorbell == NULL) {
+        snprintf(part->why, sizeof part->why, "proxy: the path of the team is %s", own->indirect);
+        return;
+    }
+    if (part->group->members > 1) {
+        snprintf(part->why, sizeof part->why, "proxy: the rank has %u GPU members",
+                 part->group->members);
+        return;
+    }
+    part->door =
+        page_map(part, own->doorbell, mapped | GBA_CU_REGISTER_IOMEMORY, "doorbell page", &door);
+    if (part->door == NULL)
+        return;
+    part->flag =
+        page_map(part, own->flag, mapped | GBA_CU_REGISTER_READ_ONLY, "page of the flag", &flag);
+    if (part->flag == NULL) {
+        (void)part->cuda->host_unregister(part->door);
+        part->door = NULL;
+        return;
+    }
+    snprintf(part->why, sizeof part->why, "direct: %s", own->device);
+    member->doorbell = (uint64_t *)(uintptr_t)door;
+    member->flag = (const uint64_t *)(uintptr_t)flag;
+    member->member = own->member;
+    member->direct = 1;
+    part->group->sequence = own->sequence;
+    part->group->state = GBA_GPU_DIRECT;
+}
+
+/* The words of the member in memory of the process. The first member of a group registers them. */
+static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *member)
+{
+    struct gba_gpu_group *group = part->group;
+    gba_cu_pointer door, flag;
+    gba_cu_result result = 0;
+
+    if (!group->registered)
+        result = part->cuda->host_register(group->doors, group->bytes,
+                                           GBA_CU_REGISTER_PORTABLE | GBA_CU_REGISTER_MAPPED);
+    if (0 != result)
+        return gba_cuda_failed(part->cuda, "cuMemHostRegister", result);
+    group->registered = true;
+    result = address_of(part->cuda, &group->doors[part->index], &door);
+    if (0 == result)
+        result = address_of(part->cuda, &group->flags[part->index], &flag);
+    if (0 != result)
+        return gba_cuda_failed(part->cuda, "cuMemHostGetDevicePointer", result);
+    *member = (gba_gpu_member_t){.doorbell = (uint64_t *)(uintptr_t)door,
+                                 .flag = (const uint64_t *)(uintptr_t)flag,
+                                 .fate = (const uint64_t *)(uintptr_t)flag,
+                                 .member = part->index,
+                                 .part = part};
+    return GBA_OK;
+}
+
+/* The count, in GPU memory. */
+static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *member)
+{
+    const uint64_t first[2] = {part->group->sequence, 0};
+    gba_cu_pointer count;
+    gba_cu_result result = part->cuda->alloc(&count, sizeof first);
+
+    if (0 != result)
+        return gba_cuda_failed(part->cuda, "cuMemAlloc", result);
+    result = part->cuda->copy_in(count, first, sizeof first);
+    if (0 != result) {
+        (void)part->cuda->free(count);
+        return gba_cuda_failed(part->cuda, "cuMemcpyHtoD", result);
+    }
+    member->count = (uint64_t *)(uintptr_t)count;
+    part->sequence = part->group->sequence;
+    return GBA_OK;
+}
+
+/* -------------------------------------------------------------------------- create, destroy --- */
+
+/* Undo what a member has of CUDA. */
+static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *member)
+{
+    const struct gba_cuda *cuda = part->cuda;
+
+    if (member->count != NULL)
+        (void)cuda->free((gba_cu_pointer)(uintptr_t)member->count);
+    if (part->module != NULL)
+        (void)cuda->module_unload(part->module);
+    if (part->flag != NULL)
+        (void)cuda->host_unregister(part->flag);
+    if (part->door != NULL)
+        (void)cuda->host_unregister(part->door);
+    if (part->group->registered && UINT64_C(1) << part->index == part->group->made)
+        (void)cuda->host_unregister(part->group->doors);
+    gba_gpu_leave(part->group, part->index);
+    free(part);
+}
+
+static gba_status_t member_make(struct gba_gpu_part *part, gba_gpu_member_t *member)
+{
+    gba_status_t status = words_map(part, member);
+
+    if (GBA_OK != status)
+        return status;
+    member_direct(part, member);
+    status = count_make(part, member);
+    if (GBA_OK != status)
+        return status;
+    /* A driver that refuses the kernel has barriers from kernels still. */
+    if (0 != part->cuda->module_load(&part->module, gba_gpu_on_stream))
+        part->module = NULL;
+    else if (0 != part->cuda->function(&part->kernel, part->module, "gba_gpu_on_stream"))
+        part->kernel = NULL;
+    return GBA_OK;
+}
+
+gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
+                                   gba_gpu_member_t *member)
+{
+    const char *cause;
+    const struct gba_cuda *cuda = gba_cuda_open(&cause);
+    gba_gpu_member_t made = {0};
+    struct gba_gpu_part *part;
+    void *context = NULL;
+    gba_status_t status;
+
+    if (cuda == NULL)
+        return refuse(GBA_ERR_UNSUPPORTED, cause);
+    if (attr->team_attr == NULL || attr->oob == NULL)
+        return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t has no team_attr or no oob");
+    if (attr->members > MEMBERS_MAX || attr->member >= (0 == attr->members ? 1 : attr->members))
+        return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t.member is not below members, or above 63");
+    if (0 != cuda->current(&context) || context == NULL)
+        return refuse(GBA_ERR_PARAM, "no CUDA context is current; call cudaSetDevice before");
+    part = calloc(1, sizeof *part);
+    if (part == NULL)
+        return GBA_ERR_NOMEM;
+    part->cuda = cuda;
+    part->index = attr->member;
+    gba_gpu_pause();
+    status = gba_gpu_join(team, attr, &part->group);
+    if (GBA_OK != status) {
+        free(part);
+        (void)refuse(status, gba_status_text(status));
+    } else {
+        part->by_words = attr->stream_only && cuda->batch != NULL;
+        status = member_make(part, &made);
+        if (GBA_OK != status)
+            member_undo(part, &made);
+        else
+            part->by_words &= !made.direct;
+    }
+    gba_gpu_resume();
+    if (GBA_OK == status)
+        *member = made;
+    return status;
+}
+
+/* Whether an arrival of the member waits for its release. The thread is paused. */
+static bool member_waits(const gba_gpu_member_t *member)
+{
+    struct gba_gpu_group *group = member->part->group;
+    uint64_t door;
+
+    if (0 != gba_word_load_relaxed(&group->fate))
+        return false;
+    if (GBA_GPU_DIRECT == group->state) {
+        (void)gba_team_watch(group->team);
+        gba_team_own(group->team, &group->own);
+        return group->own.under_way;
+    }
+    door = gba_word_load_acquire(&group->doors[member->part->index].word);
+    return GBA_GPU_GAVE_UP != (uint32_t)door &&
+           (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0;
+}
+
+gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
+{
+    gba_status_t status = GBA_OK;
+    char line[320];
+
+    gba_gpu_pause();
+    if (member_waits(member)) {
+        snprintf(line, sizeof line,
+                 "%s (gpu): GPU member %u is not destroyed: a kernel or a stream waits in barrier "
+                 "%u",
+                 member->part->group->own.name, member->part->index,
+                 member->part->group->sequence + 1);
+        gba_log_text(GBA_LOG_ERROR, line);
+        status = GBA_ERR_BUSY;
+    } else {
+        member_undo(member->part, member);
+    }
+    gba_gpu_resume();
+    return status;
+}
+
+/* --------------------------------------------------------------------------------- streams --- */
+
+/* The barrier as operations on words: store the arrival and the count, wait for the flag, whose
+ * low half the operation compares cyclically. */
+static gba_cu_result barrier_by_words(gba_gpu_member_t *member, void *stream)
+{
+    struct gba_gpu_part *part = member->part;
+    const uint32_t next = part->sequence + 1;
+    gba_cu_op_t ops[3] = {{{0}}};
+    gba_cu_result result;
+
+    ops[0].word.operation = GBA_CU_OP_WRITE_64;
+    ops[0].word.address = (gba_cu_pointer)(uintptr_t)member->count;
+    ops[0].word.value = next;
+    ops[1].word.operation = GBA_CU_OP_WRITE_64;
+    ops[1].word.address = (gba_cu_pointer)(uintptr_t)member->doorbell;
+    ops[1].word.value = (uint64_t)next << 32 | member->member;
+    ops[2].word.operation = GBA_CU_OP_WAIT_32;
+    ops[2].word.address = (gba_cu_pointer)(uintptr_t)member->flag;
+    ops[2].word.value = next;
+    ops[2].word.flags = GBA_CU_WAIT_GEQ;
+    result = part->cuda->batch(stream, 3, ops, 0);
+    if (0 == result)
+        part->sequence = next;
+    return result;
+}
+
+gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
+{
+    struct gba_gpu_part *part = member->part;
+    gba_gpu_member_t copy = *member;
+    void *args[] = {&copy};
+    gba_status_t status = gba_gpu_member_status(member);
+    gba_cu_result result;
+    int captured = 0;
+
+    if (GBA_OK != status)
+        return status;
+    result = part->cuda->capturing(stream, &captured);
+    if (0 != result)
+        return gba_cuda_failed(part->cuda, "cuStreamIsCapturing", result);
+    if (0 != captured)
+        part->by_words = false; /* a replay counts in GPU memory */
+    if (part->by_words) {
+        if (0 == barrier_by_words(member, stream))
+            return GBA_OK;
+        part->by_words = false; /* the driver lacks these operations */
+    }
+    if (part->kernel == NULL) {
+        (void)refuse(GBA_ERR_UNSUPPORTED, "the CUDA driver does not load the kernel for streams");
+        return GBA_ERR_UNSUPPORTED;
+    }
+    result = part->cuda->launch(part->kernel, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL);
+    return 0 == result ? GBA_OK : gba_cuda_failed(part->cuda, "cuLaunchKernel", result);
+}
+
+gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member)
+{
+    return (gba_status_t) - (int)gba_word_load_acquire(&member->part->group->fate);
+}
+
+const char *gba_gpu_member_why(const gba_gpu_member_t *member)
+{
+    return member->part->why;
+}
+
+gba_status_t gba_gpu_describe(gba_path_t path, char *text, size_t len)
+{
+    const char *cause;
+
+    if (gba_cuda_open(&cause) == NULL) {
+        snprintf(text, len, "no: %s", cause);
+        return GBA_ERR_UNSUPPORTED;
+    }
+    snprintf(text, len, "%s",
+             GBA_PATH_DEVICE == path
+                 ? "direct, or by proxy if CUDA does not map the pages of the device"
+                 : "proxy: a thread of the process makes the barriers");
+    return GBA_OK;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/gpu/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
+{
+    struct member *me = ctx;
+    struct members *all = me->all;
+
+    if (bytes > sizeof all->board[0])
+        return GBA_ERR_OOB;
+    memcpy(all->board[me->rank], in, bytes);
+    pthread_barrier_wait(&all->barrier);
+    for (uint32_t rank = 0; rank < all->size; rank++)
+        memcpy((unsigned char *)out + rank * bytes, all->board[rank], bytes);
+    pthread_barrier_wait(&all->barrier);
+    return GBA_OK;
+}
+
+static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
+{
+    struct member *me = ctx;
+    uint64_t every[MEMBERS_MAX][GBA_OOB_WORDS];
+
+    (void)oob_allgather(me, words, every, count * sizeof *words);
+    for (uint32_t rank = 0; rank < me->all->size; rank++)
+        for (uint32_t i = 0; i < count; i++) {
+            const uint64_t theirs = ((uint64_t *)every)[rank * count + i];
+
+            words[i] = theirs < words[i] ? theirs : words[i];
+        }
+    return GBA_OK;
+}
+
+static gba_status_t oob_test(void *ctx)
+{
+    (void)ctx;
+    return GBA_OK;
+}
+
+static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "rank %u", rank);
+}
+
+int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg,
+                void (*parent)(struct members *all, const pid_t *pids, void *arg))
+{
+    struct members *all =
+        mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct member me = {.all = all,
+                        .oob = {.size = size,
+                                .min = oob_min,
+                                .allgather = oob_allgather,
+                                .test = oob_test,
+                                .name_member = oob_name_member}};
+    pthread_barrierattr_t shared;
+    pid_t pids[MEMBERS_MAX];
+    int failed = 0, status;
+
+    all->size = size;
+    pthread_barrierattr_init(&shared);
+    pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(&all->barrier, &shared, size);
+    fflush(NULL);
+    for (uint32_t rank = 0; rank < size; rank++) {
+        pids[rank] = fork();
+        if (0 != pids[rank])
+            continue;
+        me.rank = rank;
+        me.oob.rank = rank;
+        me.oob.ctx = &me;
+        status = body(&me, arg);
+        fflush(NULL);
+        _exit(status);
+    }
+    if (parent != NULL)
+        parent(all, pids, arg);
+    for (uint32_t rank = 0; rank < size; rank++)
+        failed += pids[rank] != waitpid(pids[rank], &status, 0) || 0 != status;
+    munmap(all, sizeof *all);
+    return failed;
+}
+
+/* An id of a team: unique enough in a test. */
+static uint64_t new_id(const struct member *me)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + me->rank;
+}
+
+gba_status_t member_team(struct member *me, const char *path, bool gpu)
+{
+    const gba_device_attr_t device = {.job = "gpu-tests"};
+    char message[256];
+
+    gba_params_default(&me->params);
+    if (GBA_OK != gba_params_environment(&me->params, message, sizeof message)) {
+        fprintf(stderr, "%s\n", message);
+        return GBA_ERR_PARAM;
+    }
+    me->attr =
+        (gba_team_attr_t){.name = "all", .params = &me->params, .gpu = gpu, .id = new_id(me)};
+    me->attr.device_status = gba_device_init(path, &device, &me->device);
+    me->attr.device = me->device;
+    me->attr.name_member = oob_name_member;
+    me->attr.oversubscribed = me->all->size > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    return gba_team_create(&me->attr, &me->oob, &me->team);
+}
+
+void member_end(struct member *me)
+{
+    gba_team_destroy(me->team);
+    gba_device_fini(me->device);
+}
+
+static gba_status_t notify(struct member *me)
+{
+    gba_notification_t every[MEMBERS_MAX], next;
+    uint32_t to;
+
+    while (GBA_OK == gba_team_notification(me->team, &next, &to))
+        me->notification = next;
+    (void)oob_allgather(me, &me->notification, every, sizeof next);
+    for (uint32_t rank = 0; rank < me->all->size; rank++)
+        if (rank != me->rank)
+            (void)gba_notification_take(&every[rank]);
+    return gba_barrier_test(me->team);
+}
+
+gba_status_t member_barrier(struct member *me)
+{
+    uint64_t word = 0;
+    gba_status_t status;
+    gba_due_t due;
+
+    if (GBA_PATH_FALLBACK == gba_team_path(me->team)) {
+        (void)oob_min(me, &word, 1);
+        status = gba_team_count(me->team);
+    } else {
+        status = gba_barrier_wait(me->team, NULL, NULL);
+    }
+    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status)
+        status = notify(me);
+    due = status < GBA_OK ? GBA_DUE_NOTHING : gba_team_due(me->team, true);
+    if (GBA_DUE_NOTHING == due)
+        return status < GBA_OK ? status : GBA_OK;
+    me->attr.id = new_id(me);
+    return GBA_DUE_RECOVER == due ? gba_team_recover(me->team, &me->attr, &me->oob)
+                                  : gba_team_renegotiate(me->team, &me->attr, &me->oob);
+}
