@@ -32,7 +32,8 @@ struct gba_gpu_group {
     struct gba_gpu_line *flags; /* [members]; of a direct member its fate */
     size_t bytes;               /* of both */
     bool registered;            /* with CUDA */
-    gba_word_t fate;            /* 0, or the negated status with which the group has failed */
+    void *context, *module, *kernel; /* of the first member, see member.c */
+    gba_word_t fate;                 /* 0, or the negated status with which the group has failed */
     /* Of the serving thread, and of the helper meanwhile: */
     enum gba_gpu_state state;
     uint32_t sequence; /* the last round */

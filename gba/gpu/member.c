@@ -11,12 +11,16 @@
 
 #define MEMBERS_MAX 64u
 
+/* Members are made and destroyed one at a time. The serving thread goes on meanwhile, because CUDA
+ * may wait for kernels that wait for it. */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+
 struct gba_gpu_part {
     const struct gba_cuda *cuda;
     struct gba_gpu_group *group;
     uint32_t index;        /* among the GPU members of the rank */
     void *door, *flag;     /* pages of the device that CUDA has mapped; NULL: none */
-    void *module, *kernel; /* of gba_gpu_on_stream; NULL: the driver has refused it */
+    void *module, *kernel; /* gba_gpu_on_stream; NULL: of another member; refused by the driver */
     bool by_words;         /* barriers in streams are operations on words, not the kernel */
     uint32_t sequence;     /* of the last of them */
     char why[224];
@@ -94,8 +98,10 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
     member->flag = (const uint64_t *)(uintptr_t)flag;
     member->member = own->member;
     member->direct = 1;
+    gba_gpu_pause();
     part->group->sequence = own->sequence;
     part->group->state = GBA_GPU_DIRECT;
+    gba_gpu_resume();
 }
 
 /* The words of the member in memory of the process. The first member of a group registers them. */
@@ -143,6 +149,29 @@ static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *memb
     return GBA_OK;
 }
 
+/* The kernel of barriers in streams, which the members of one context share. It is loaded here,
+ * because CUDA may wait for running kernels when it loads one. A driver that refuses it has
+ * barriers from kernels still. */
+static void kernel_load(struct gba_gpu_part *part, void *context)
+{
+    struct gba_gpu_group *group = part->group;
+
+    if (group->context == context) {
+        part->kernel = group->kernel;
+        return;
+    }
+    if (0 != part->cuda->module_load(&part->module, gba_gpu_on_stream))
+        part->module = NULL;
+    else if (0 != part->cuda->function(&part->kernel, part->module, "gba_gpu_on_stream"))
+        part->kernel = NULL;
+    if (group->context != NULL)
+        return;
+    group->context = context;
+    group->kernel = part->kernel;
+    group->module = part->module;
+    part->module = NULL; /* the last member unloads it */
+}
+
 /* -------------------------------------------------------------------------- create, destroy --- */
 
 /* Undo what a member has of CUDA. */
@@ -158,13 +187,19 @@ static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *membe
         (void)cuda->host_unregister(part->flag);
     if (part->door != NULL)
         (void)cuda->host_unregister(part->door);
-    if (part->group->registered && UINT64_C(1) << part->index == part->group->made)
-        (void)cuda->host_unregister(part->group->doors);
+    if (UINT64_C(1) << part->index == part->group->made) {
+        if (part->group->registered)
+            (void)cuda->host_unregister(part->group->doors);
+        if (part->group->module != NULL)
+            (void)cuda->module_unload(part->group->module);
+    }
+    gba_gpu_pause();
     gba_gpu_leave(part->group, part->index);
+    gba_gpu_resume();
     free(part);
 }
 
-static gba_status_t member_make(struct gba_gpu_part *part, gba_gpu_member_t *member)
+static gba_status_t member_make(struct gba_gpu_part *part, void *context, gba_gpu_member_t *member)
 {
     gba_status_t status = words_map(part, member);
 
@@ -172,14 +207,9 @@ static gba_status_t member_make(struct gba_gpu_part *part, gba_gpu_member_t *mem
         return status;
     member_direct(part, member);
     status = count_make(part, member);
-    if (GBA_OK != status)
-        return status;
-    /* A driver that refuses the kernel has barriers from kernels still. */
-    if (0 != part->cuda->module_load(&part->module, gba_gpu_on_stream))
-        part->module = NULL;
-    else if (0 != part->cuda->function(&part->kernel, part->module, "gba_gpu_on_stream"))
-        part->kernel = NULL;
-    return GBA_OK;
+    if (GBA_OK == status)
+        kernel_load(part, context);
+    return status;
 }
 
 gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
@@ -205,20 +235,22 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         return GBA_ERR_NOMEM;
     part->cuda = cuda;
     part->index = attr->member;
+    pthread_mutex_lock(&life);
     gba_gpu_pause();
     status = gba_gpu_join(team, attr, &part->group);
+    gba_gpu_resume();
     if (GBA_OK != status) {
         free(part);
         (void)refuse(status, gba_status_text(status));
     } else {
         part->by_words = attr->stream_only && cuda->batch != NULL;
-        status = member_make(part, &made);
+        status = member_make(part, context, &made);
         if (GBA_OK != status)
             member_undo(part, &made);
         else
             part->by_words &= !made.direct;
     }
-    gba_gpu_resume();
+    pthread_mutex_unlock(&life);
     if (GBA_OK == status)
         *member = made;
     return status;
@@ -246,9 +278,13 @@ gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 {
     gba_status_t status = GBA_OK;
     char line[320];
+    bool waits;
 
+    pthread_mutex_lock(&life);
     gba_gpu_pause();
-    if (member_waits(member)) {
+    waits = member_waits(member);
+    gba_gpu_resume();
+    if (waits) {
         snprintf(line, sizeof line,
                  "%s (gpu): GPU member %u is not destroyed: a kernel or a stream waits in barrier "
                  "%u",
@@ -259,7 +295,7 @@ gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
     } else {
         member_undo(member->part, member);
     }
-    gba_gpu_resume();
+    pthread_mutex_unlock(&life);
     return status;
 }
 

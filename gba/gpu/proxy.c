@@ -18,7 +18,6 @@
 #define INSPECT_NS     100000000u  /* between two looks at the registers of a direct member */
 
 static struct {
-    pthread_mutex_t life; /* of pause to resume */
     pthread_mutex_t lock; /* of the list; the thread holds it while it serves */
     gba_word_t wanted;    /* not 0: the thread lets go of the lock */
     struct gba_gpu_group *first;
@@ -28,7 +27,7 @@ static struct {
     /* Of the thread: */
     uint64_t now, idle_since;
     uint32_t idle;
-} proxy = {.life = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+} proxy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --------------------------------------------------------------------------------- a group --- */
 
@@ -228,7 +227,6 @@ static void *proxy_main(void *unused)
 
 void gba_gpu_pause(void)
 {
-    pthread_mutex_lock(&proxy.life);
     (void)gba_word_add_relaxed(&proxy.wanted, 1);
     pthread_mutex_lock(&proxy.lock);
 }
@@ -237,7 +235,6 @@ void gba_gpu_resume(void)
 {
     pthread_mutex_unlock(&proxy.lock);
     (void)gba_word_add_relaxed(&proxy.wanted, (uint64_t)-1);
-    pthread_mutex_unlock(&proxy.life);
 }
 
 /* The thread, with the wishes of its first member. */

@@ -23,7 +23,8 @@ gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
  * last group ends the thread. The caller has called gba_gpu_pause. */
 void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member);
 
-/* Between the two the thread serves nobody, and no other thread is between the two. */
+/* Between the two the thread serves nobody, so the caller waits for no kernel. One thread at a
+ * time. */
 void gba_gpu_pause(void);
 void gba_gpu_resume(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/gpu/members.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/limit.h"
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
 {
@@ -78,14 +81,29 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
         me.rank = rank;
         me.oob.rank = rank;
         me.oob.ctx = &me;
+        alarm(test_limit(60));
         status = body(&me, arg);
         fflush(NULL);
         _exit(status);
     }
     if (parent != NULL)
         parent(all, pids, arg);
-    for (uint32_t rank = 0; rank < size; rank++)
-        failed += pids[rank] != waitpid(pids[rank], &status, 0) || 0 != status;
+    for (uint32_t left = size, waits = 0; left > 0;) {
+        const pid_t ended = waitpid(-1, &status, 0 == failed ? 0 : WNOHANG);
+
+        left -= ended > 0;
+        failed += ended > 0 && 0 != status;
+        for (uint32_t rank = 0; rank < size; rank++)
+            pids[rank] = pids[rank] == ended ? 0 : pids[rank];
+        if (ended > 0)
+            continue;
+        /* The others may wait for one that has failed. */
+        usleep(10000);
+        waits++;
+        for (uint32_t rank = 0; waits == 100 * test_limit(8) && rank < size; rank++)
+            if (0 != pids[rank])
+                kill(pids[rank], SIGKILL);
+    }
     munmap(all, sizeof *all);
     return failed;
 }

@@ -20,7 +20,8 @@ struct members {
     pthread_barrier_t barrier;
     uint32_t size;
     unsigned char board[MEMBERS_MAX][8192];
-    uint64_t user[64 * 1024]; /* of the test, zeros at first; also registered with CUDA */
+    /* Of the test, zeros at first; a test registers them with CUDA. */
+    uint64_t user[64 * 1024] __attribute__((aligned(4096)));
 };
 
 /* One of the processes. */
