@@ -74,19 +74,18 @@ typedef struct gba_gpu_attr {
  * wait for running kernels in this call.
  * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no team_attr or
  * oob, a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
- * already; GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails. Logs every error in one line. Thread-safe. Not
- * collective.
+ * already; GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails. Thread-safe. Not collective. Logs every error in
+ * one line.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                               gba_gpu_member_t *member);
 
 /*
  * Destroy a member, with the CUDA context of its creation current. The thread ends with the last
- * member of the process. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel
- * or a stream still waits in a barrier that has not ended (logged); the member remains. If the wait
- * ended by its time limit, the member is destroyed, and its team makes no further barrier.
- * Thread-safe on different members. Not collective. Waits for kernels of the context, as cuMemFree
- * does.
+ * member of the process. A member whose wait ended by its time limit is destroyed, and its team
+ * makes no further barrier. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY
+ * (logged): a kernel or a stream still waits in a barrier; the member remains. Thread-safe on
+ * different members. Not collective. Waits for kernels of the context, as cuMemFree does.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
 

@@ -156,6 +156,24 @@ __global__ void least_kernel(uint64_t *door, uint64_t *flag, uint32_t first, uin
     }
 }
 
+/* The floor: a counter in GPU memory among blocks. */
+__global__ void floor_kernel(unsigned *count, volatile unsigned *flag, uint32_t first,
+                             uint32_t rounds)
+{
+    for (uint32_t round = first + 1; round <= first + rounds; round++) {
+        __threadfence();
+        if (atomicAdd(count, 1) == gridDim.x - 1) {
+            *count = 0;
+            __threadfence();
+            *flag = round;
+        } else {
+            while ((int32_t)(*flag - round) < 0)
+                ;
+        }
+        __threadfence();
+    }
+}
+
 /* -------------------------------------------------------------------------- a rank on a GPU --- */
 
 struct rank {
@@ -282,12 +300,38 @@ static double least(uint32_t members, bool block)
     return ns;
 }
 
+static double floor_of(uint32_t blocks)
+{
+    unsigned *words;
+    double ns;
+
+    CK(cudaMalloc(&words, 256));
+    CK(cudaMemset(words, 0, 256));
+    ns = median(
+        [&](uint32_t first) { floor_kernel<<<blocks, 1>>>(words, words + 32, first, ROUNDS); });
+    CK(cudaFree(words));
+    return ns;
+}
+
+/* The same members by the store that a device needs (st.mmio). */
+static double by_mmio(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->count; i++)
+        rank->member[i].direct = 1;
+    CK(cudaMemcpy(rank->members, rank->member, sizeof rank->member, cudaMemcpyHostToDevice));
+    CK(cudaMemset(rank->data, 0, BLOCKS_MAX * 128));
+    return median([&](uint32_t first) {
+        rounds_kernel<GBA_GPU_THREAD>
+            <<<rank->count, 32>>>(rank->members, first, ROUNDS, rank->data, rank->bad);
+    });
+}
+
 /* One process with 1 to 64 members: times, early exit in GPU memory, and the goal. */
 static int times_alone(struct member *me, void *)
 {
     static const uint32_t counts[] = {1, 2, 4, 8, 64};
     struct rank rank;
-    double base, thread, block;
+    double base, thread, block, mmio;
     bool good = true, met = true;
     char line[160];
 
@@ -304,6 +348,7 @@ static int times_alone(struct member *me, void *)
             rounds_kernel<GBA_GPU_BLOCK>
                 <<<count, 256>>>(rank.members, first, ROUNDS, rank.data, rank.bad);
         });
+        mmio = by_mmio(&rank);
         good &= rank_end(&rank);
         snprintf(line, sizeof line, "%u members of one process: the prototype", count);
         say(line, base);
@@ -313,9 +358,14 @@ static int times_alone(struct member *me, void *)
         snprintf(line, sizeof line, "the same, blocks of 256 threads (%.2f of the prototype)",
                  block / base);
         say(line, block);
+        snprintf(line, sizeof line, "the same, by fence and st.mmio (%.2f of the prototype)",
+                 mmio / base);
+        say(line, mmio);
         met &= count > 8 || thread <= 1.15 * base;
         CK(cudaHostUnregister(me->all->user));
     }
+    say("floor: 2 blocks of one GPU, a counter in its memory", floor_of(2));
+    say("floor: 128 blocks", floor_of(128));
     if (!met)
         printf("the goal of 1.15 of the prototype is missed\n");
     return good && met ? 0 : 1;
@@ -572,6 +622,22 @@ static void failing_parent(struct members *all, const pid_t *pids, void *arg)
 
 /* ------------------------------------------------------------------------ several processes --- */
 
+/* Without MPS the GPU switches between two processes. */
+static int without_mps(struct member *me, void *)
+{
+    struct rank rank;
+    double ns;
+
+    if (!rank_begin(&rank, me, 1, "none", false))
+        return 1;
+    ns = now_ns();
+    rounds_kernel<GBA_GPU_THREAD><<<1, 32>>>(rank.members, 0, 200, rank.data, rank.bad);
+    CK(cudaDeviceSynchronize());
+    if (0 == me->rank)
+        say("2 processes without MPS", (now_ns() - ns) / 200);
+    return rank_end(&rank) ? 0 : 1;
+}
+
 /* Each rank is a process with a kernel on the GPU. The words are in host memory. arg: the device. */
 static int processes(struct member *me, void *arg)
 {
@@ -668,6 +734,7 @@ int main(int argc, char **argv)
         test("a stopped rank", 2, failing, "stopped", failing_parent);
         test("a killed rank: the wait ends by its limit", 2, failing, "killed", failing_parent, 1);
         test("a process that leaves its member", 2, failing, "leaves", failing_parent);
+        test("2 processes without MPS", 2, without_mps, NULL);
     }
     printf("%d passed, %d failed\n", passed, failed);
     return 0 != failed;

@@ -174,9 +174,10 @@ static void rest(bool polls)
     struct timespec nap = {.tv_nsec = NAP_NS};
 
     if (polls && 0 != ++proxy.idle % IDLE) {
+        /* Not in each turn: a hypervisor takes the CPU from a loop of pauses. */
         if (proxy.yields)
             sched_yield();
-        else
+        else if (0 == proxy.idle % 8)
             gba_cpu_pause();
         return;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gba/gpu.h"
 #include "gba/spec/gba_regs.h"
 #include "gba/tools/info.h"
 
@@ -98,7 +99,8 @@ static void show_counters(const gba_device_info_t *info)
 
 static void show_device(const gba_device_info_t *info)
 {
-    char unit[2 * GBA_UUID_SIZE + 1];
+    const gba_path_t kind = 0 == strncmp(info->path, "/dev/", 5) ? GBA_PATH_DEVICE : GBA_PATH_SIM;
+    char text[256], unit[2 * GBA_UUID_SIZE + 1];
 
     if (report_is_json()) {
         report_text("device", "%s", info->path);
@@ -122,6 +124,8 @@ static void show_device(const gba_device_info_t *info)
         report_text("groups free", "%" PRIu32 " of %" PRIu32, info->groups_free, info->groups);
     }
     report_number("members of a group", info->members_max);
+    (void)gba_gpu_describe(kind, text, sizeof text);
+    report_text("GPUs", "%s", text);
 }
 
 int info_show(const char *path)
