@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers from a kernel. Nothing but inline functions, for CUDA, for HIP (compiles by the same
- * macros; it has not run), and, with GBA_GPU_ON_CPU defined, for C11 and C++ on a CPU, where a
- * thread stands for a thread of a GPU.
+ * Barriers from a kernel. Nothing but inline functions, for CUDA, for HIP by the same macros
+ * (neither compiled nor run yet), and, with GBA_GPU_ON_CPU defined, for C11 and C++ on a CPU, where
+ * a thread stands for a thread of a GPU.
  *
  *     __global__ void steps(gba_gpu_member_t member) {
  *         gba_gpu_session_t session = gba_gpu_open(&member, GBA_GPU_BLOCK);
