@@ -61,8 +61,8 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
         (void)part->cuda->host_unregister(page);
     }
     (void)part->cuda->error(result, &name);
-    snprintf(part->why, sizeof part->why, "proxy: CUDA does not map the %s of %s: %s", what,
-             part->group->own.device, name);
+    snprintf(part->why, sizeof part->why, "proxy: CUDA does not map the %s of the device: %s", what,
+             name);
     return NULL;
 }
 
@@ -93,7 +93,7 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
         part->door = NULL;
         return;
     }
-    snprintf(part->why, sizeof part->why, "direct: %s", own->device);
+    snprintf(part->why, sizeof part->why, "direct: the doorbell of the device");
     member->doorbell = (uint64_t *)(uintptr_t)door;
     member->flag = (const uint64_t *)(uintptr_t)flag;
     member->member = own->member;

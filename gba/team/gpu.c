@@ -45,7 +45,6 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     own->member = team->path->state->member;
     own->sequence = team->path->state->sequence;
     own->under_way = team->under_way;
-    own->device = team->path->group->device->path;
 }
 
 gba_status_t gba_team_watch(gba_team_t *team)
