@@ -90,7 +90,7 @@ uint64_t gba_refusal_word(gba_status_t status, uint32_t rank);
 struct gba_refusal gba_refusal_of(uint64_t word);
 
 /* The positions of the facts in their exchange, for tests. */
-enum { GBA_FACT_HOST = 0, GBA_FACT_MEMORY = 13, GBA_FACTS = 34 };
+enum { GBA_FACT_HOST = 0, GBA_FACT_MEMORY = 13, GBA_FACTS = 35 };
 
 /* What a member contributes to the facts. */
 struct gba_own {

@@ -18,7 +18,7 @@
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
 
-#define LAYOUTS_OF 23u
+#define LAYOUTS_OF 24u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -29,7 +29,7 @@
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
 /* The words of each minimum. */
-_Static_assert(GBA_FACTS == 34 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
+_Static_assert(GBA_FACTS == 35 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
 
 /* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
 #define T struct gba_terms
