@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a candidate's path, and its description. */
 #include <stdio.h>
+#include <string.h>
 
 #include "gba/agree/plan.h"
 #include "gba/path/path_shared.h"
@@ -151,7 +152,7 @@ bool gba_shape_shares(const struct gba_shape *shape)
 /* "dissemination (v1)", "radix 4 (v2)". */
 static const char *algorithm_describe(const struct gba_shape *shape, char text[ALGORITHM_TEXT])
 {
-    if (&gba_algo_radix != shape->algorithm && &gba_shm_radix != shape->algorithm)
+    if (0 != strcmp(shape->algorithm->name, gba_algo_radix.name))
         return shape->algorithm->name;
     snprintf(text, ALGORITHM_TEXT, "radix %u (v2)", shape->radix);
     return text;

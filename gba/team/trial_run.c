@@ -413,14 +413,12 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
 {
     const uint64_t began = gba_clock_ns();
     struct trial t = {.team = team, .attr = attr, .oob = oob};
-    gba_status_t status;
-    bool runs, awaited, ends = false;
+    gba_status_t status = trial_prepare(&t);
+    const bool runs =
+        0 != t.info->terms.trial_runs && (team->agreement->list.count > 1 || !t.current);
+    const bool awaited = GBA_OK == status && runs && group_awaited(&t);
+    bool ends = false;
 
-    if (team->trial.is_short)
-        return gba_trial_short(team, attr, oob);
-    status = trial_prepare(&t);
-    runs = 0 != t.info->terms.trial_runs && (team->agreement->list.count > 1 || !t.current);
-    awaited = GBA_OK == status && runs && group_awaited(&t);
     if (GBA_OK == status && runs)
         status = trial_measure(&t);
     if (GBA_OK == status && runs)

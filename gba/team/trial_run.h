@@ -18,7 +18,7 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr,
 
 /*
  * Carry out a short trial: the schedules of the team's own path are compared (path_shared.h).
- * Otherwise as gba_trial_run, which calls it. See trial_short.c.
+ * Otherwise as gba_trial_run. See trial_short.c.
  */
 gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
                              const gba_oob_t *oob);

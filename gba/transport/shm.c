@@ -9,20 +9,6 @@ static inline gba_word_t *slot_of(gba_word_t *slots, uint32_t slot)
     return slots + slot * (GBA_SLOT_SIZE / sizeof *slots);
 }
 
-/*
- * Tell the processor that another core loads this line next: a hint, which older processors ignore.
- * Built with CPPFLAGS=-DGBA_DEMOTE only, until it is measured on a machine with a core for each
- * member, and then kept for all or removed.
- */
-static inline void demote(const gba_word_t *word)
-{
-#if defined GBA_DEMOTE && defined __x86_64__
-    __asm__ volatile("cldemote %0" : : "m"(*word));
-#else
-    (void)word;
-#endif
-}
-
 /* Release: pairs with the acquire in mine and in peek. */
 static inline gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
                                uint32_t seq)
@@ -32,7 +18,7 @@ static inline gba_status_t set(struct gba_transport *transport, uint32_t peer, u
 
     word = slot_of(shm->slots + peer * shm->row, slot);
     gba_word_store_release(word, seq);
-    demote(word);
+    gba_word_demote(word);
     gba_word_unpark(word, shm->sleepers);
     return GBA_OK;
 }
