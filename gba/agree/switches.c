@@ -40,7 +40,8 @@ static uint32_t held_list(void *ctx, gba_device_t **list, uint32_t max)
         held_fill(held);
     held->listed = true;
     count = held->count < max ? held->count : max;
-    memcpy(list, held->list, count * sizeof *list);
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = held->list[i];
     return count;
 }
 

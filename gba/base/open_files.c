@@ -33,17 +33,17 @@ gba_status_t gba_open_files(int proc, const char *pid,
     ssize_t len;
 
     snprintf(path, sizeof path, "%.16s/fd", pid);
-    file.fds = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file.fds < 0)
+    file.directory = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file.directory < 0)
         return unreadable(path, errno);
-    dir = fdopendir(file.fds);
+    dir = fdopendir(file.directory);
     if (dir == NULL) {
         status = unreadable(path, errno);
-        close(file.fds);
+        close(file.directory);
         return status;
     }
     while (GBA_INPROGRESS == status && (entry = readdir(dir)) != NULL) {
-        len = readlinkat(file.fds, entry->d_name, target, sizeof target - 1);
+        len = readlinkat(file.directory, entry->d_name, target, sizeof target - 1);
         if (len <= 0)
             continue;
         target[len] = '\0';

@@ -7,7 +7,7 @@
 
 /* An open file: the link `name` in the open directory /proc/PID/fd, and its target. */
 struct gba_open_file {
-    int fds;
+    int directory;
     const char *name, *target;
 };
 

@@ -211,20 +211,6 @@ static inline void gba_fence_compiler(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/*
- * Tell the processor that another core loads this line next: a hint, which orders nothing, and
- * which older processors ignore. Built with CPPFLAGS=-DGBA_DEMOTE only, until it is measured on a
- * machine with a core for each member, and then kept for all or removed.
- */
-static inline void gba_word_demote(const gba_word_t *word)
-{
-#if defined GBA_DEMOTE && defined __x86_64__
-    __asm__ volatile("cldemote %0" : : "m"(*word));
-#else
-    (void)word;
-#endif
-}
-
 /* Mark a waiting loop for the CPU: the pipeline serves the other hyper-thread meanwhile. */
 static inline void gba_cpu_pause(void)
 {

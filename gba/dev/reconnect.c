@@ -172,7 +172,7 @@ static bool reconnect(const struct attempt *attempt)
     }
     if (GBA_OK != status && gba_clock_ns() >= again->due)
         status = begin_anew(attempt);
-    if (GBA_OK != status)
+    if (GBA_OK != status || again->next == NULL)
         return false;
     again->pause = again->due = 0;
     /* The other processes connect with that key in a later agreement. */

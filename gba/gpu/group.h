@@ -60,7 +60,7 @@ void gba_gpu_fail(struct gba_gpu_group *group, gba_status_t status);
 /* --- helper.c */
 
 /* The main function of a helper: complete the round, if group->status is not GBA_OK, and do what is
- * due. Sets group->helped. */
-void *gba_gpu_help(void *group);
+ * due. Sets group->helped. arg: the group. */
+void *gba_gpu_help(void *arg);
 
 #endif

@@ -127,7 +127,7 @@ gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
         status = choose(attr, oob, count, made, &best);
     team->trial.is_short = false;
     team->trial.at = team->trial.began_barriers + team->trial.after;
-    if (GBA_OK == status) {
+    if (GBA_OK == status && count > 0) {
         gba_path_shared_take(team->path, (current + best) % count);
         team->trial.choice = made[best].choice;
         gba_trial_figures(team, made, count, false);

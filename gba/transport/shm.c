@@ -18,7 +18,6 @@ static inline gba_status_t set(struct gba_transport *transport, uint32_t peer, u
 
     word = slot_of(shm->slots + peer * shm->row, slot);
     gba_word_store_release(word, seq);
-    gba_word_demote(word);
     gba_word_unpark(word, shm->sleepers);
     return GBA_OK;
 }

@@ -99,7 +99,7 @@ static gba_status_t file_take(void *ctx, const struct gba_open_file *found)
 
     if (0 != strcmp(found->target, search->link))
         return GBA_INPROGRESS;
-    file = openat(found->fds, found->name, O_RDWR | O_CLOEXEC | O_NOCTTY);
+    file = openat(found->directory, found->name, O_RDWR | O_CLOEXEC | O_NOCTTY);
     if (file < 0) {
         error = errno;
         if (ENOENT == error || ESRCH == error)

@@ -30,7 +30,7 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
     struct member *me = ctx;
-    uint64_t every[MEMBERS_MAX][GBA_OOB_WORDS];
+    uint64_t every[MEMBERS_MAX][GBA_OOB_WORDS] = {{0}};
 
     (void)oob_allgather(me, words, every, count * sizeof *words);
     for (uint32_t rank = 0; rank < me->all->size; rank++)

@@ -76,6 +76,7 @@ static void *kernel(void *arg)
 /* What a rank does: GPU members and their kernels, or barriers of the CPU. arg: the path. */
 static int mixed(struct member *me, void *arg)
 {
+    const char *why = getenv("GPU_TEST_WHY");
     const uint32_t gpus = gpus_of(me->rank);
     gba_gpu_attr_t attr = {.members = gpus, .oob = &me->oob, .team_attr = &me->attr};
     struct actor actor[PER_RANK];
@@ -97,8 +98,7 @@ static int mixed(struct member *me, void *arg)
         pthread_join(thread[i], NULL);
     for (uint32_t i = 0; i < gpus && good; i++)
         good = actor[i].good && GBA_OK == gba_gpu_member_destroy(&actor[i].gpu);
-    if (getenv("GPU_TEST_WHY") != NULL &&
-        strstr(gba_team_why(me->team), getenv("GPU_TEST_WHY")) == NULL) {
+    if (why != NULL && strstr(gba_team_why(me->team), why) == NULL) {
         fprintf(stderr, "rank %u: %s\n", me->rank, gba_team_why(me->team));
         good = false;
     }

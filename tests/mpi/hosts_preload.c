@@ -111,7 +111,7 @@ static void __attribute__((noreturn)) stop_again_and_again(pid_t rank, unsigned 
     unsigned seed = (unsigned)getpid();
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (getppid() == rank) {
+    while (most_us > 0 && getppid() == rank) {
         usleep((unsigned)rand_r(&seed) % most_us);
         kill(rank, SIGSTOP);
         usleep((unsigned)rand_r(&seed) % most_us);

@@ -109,6 +109,9 @@ static void *real(const char *name)
     }
 #define NEXT(type, name, ...) ((type(*)(__VA_ARGS__))real(#name))
 
+/* The names of the parameters in the C library are reserved. */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
 LACK(void *, calloc, NULL, ENOMEM, (size_t count, size_t size), __libc_calloc(count, size))
 LACK(void *, realloc, NULL, ENOMEM, (void *memory, size_t size), __libc_realloc(memory, size))
 LACK(void *, mmap, MAP_FAILED, ENOMEM,
@@ -151,3 +154,4 @@ int open(const char *path, int flags, ...)
     errno = EMFILE;
     return -1;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

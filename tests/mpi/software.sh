@@ -104,7 +104,7 @@ queued() {
 queued_software() { # HOSTS RANKS MODE KIND
     local algorithm=v1
     [ "$4" != flat-v2 ] || algorithm=v2
-    queued "$1" "$2" "$3" "software: [a-z]* ($algorithm)" --mca coll_gba_barrier_device_path none \
+    queued "$1" "$2" "$3" "software: [a-z 0-9]* ($algorithm)" --mca coll_gba_barrier_device_path none \
         --mca coll_gba_barrier_hierarchy "${4%-*}" --mca coll_gba_barrier_sw_algorithm "$algorithm"
 }
 

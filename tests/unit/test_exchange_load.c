@@ -49,8 +49,10 @@ static gba_status_t mail_send(void *ctx, uint32_t lane, uint32_t to, const void 
     (void)lane; /* free again at once */
     assert_true(*data == NULL);
     *data = malloc(bytes);
-    assert_true(*data != NULL);
-    memcpy(*data, buffer, bytes);
+    if (*data == NULL)
+        fail_msg("out of memory");
+    else
+        memcpy(*data, buffer, bytes);
     m->messages++;
     m->bytes += bytes;
     return GBA_OK;

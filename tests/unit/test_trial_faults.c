@@ -37,6 +37,7 @@ static _Thread_local uint32_t batch, barrier;
 
 /* ------------------------------------------------------------------ in place of the library --- */
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int clock_gettime(clockid_t id, struct timespec *time)
 {
     if (CLOCK_MONOTONIC != id)

@@ -27,6 +27,7 @@ static gba_word_t entered[HARNESS_MEMBERS], early;
 static _Thread_local uint64_t now = UINT64_C(1000000000000);
 static _Thread_local uint32_t seed, of_trial;
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int clock_gettime(clockid_t id, struct timespec *time)
 {
     if (CLOCK_MONOTONIC != id)

@@ -168,7 +168,7 @@ static gba_status_t greet(struct gba_client *client, const gba_device_attr_t *at
 /* Receive the answer to the greeting. Returns GBA_INPROGRESS if it has not come when due. */
 static gba_status_t welcomed(struct gba_client *client, const gba_device_attr_t *attr, uint64_t due)
 {
-    struct gba_switch_message message;
+    struct gba_switch_message message = {.type = 0};
     gba_status_t status = message_receive(client, due, &message);
 
     if (GBA_OK == status)
