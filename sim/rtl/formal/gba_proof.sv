@@ -153,10 +153,6 @@ module gba_proof (
         // arrival; a repeat makes none.
         if (release_valid) assert (owed != 0);
 `endif
-`ifdef PROVE_ALL
-        // REL-2: everybody leaves. What is due has been stored when the device is idle.
-        if (idle) assert (owed_0 == 0 && owed_1 == 0 && owed_2 == 0);
-`endif
 `ifdef PROVE_WITHDRAWN
         // TAB-3: nothing is stored for a withdrawn member.
         if (release_valid) assert (given[release_member[1:0]]);
