@@ -24,7 +24,7 @@ static uint64_t time_of(uint32_t n, int32_t hierarchy, int32_t algorithm, uint32
                         uint32_t barriers)
 {
     const struct predict_setup setup = {.cluster = &c,
-                                        .choice = {hierarchy, algorithm, false, false},
+                                        .choice = {.hierarchy = hierarchy, .algorithm = algorithm},
                                         .hosts = 1,
                                         .ranks = n,
                                         .radix = radix,
