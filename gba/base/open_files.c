@@ -11,8 +11,8 @@
 #include "gba/base/log.h"
 #include "gba/base/system_status.h"
 
-/* The status for a directory that cannot be read: the process has gone, or belongs to somebody
- * else, or this process cannot look (logged). */
+/* Map the errno of a failed read of /proc. Returns GBA_INPROGRESS if the process has ended or
+ * belongs to another user, because the search then continues; else (logged) the status of errno. */
 static gba_status_t unreadable(const char *path, int error)
 {
     if (ENOENT == error || ESRCH == error || EACCES == error || EPERM == error)

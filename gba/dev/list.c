@@ -54,7 +54,7 @@ static int entry_compare(const void *a, const void *b)
     return strverscmp(x->found.path, y->found.path);
 }
 
-/* The status of a directory that cannot be read (logged). */
+/* Log that a directory cannot be read. Returns the status of errno. */
 static gba_status_t unreadable(const char *path)
 {
     const int error = errno;
