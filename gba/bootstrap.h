@@ -37,19 +37,18 @@
  *   report. With OpenSHMEM on a network that needs the program of the receiver to complete a put,
  *   there is no limit for a member that makes no call of OpenSHMEM.
  *
- * Signals between hosts: gba_bootstrap_remote_open makes the gba_remote_t of a team, over TCP. With
- * it the team has software barriers across hosts. Without it a team on several hosts needs a
- * device, or makes its barriers by gba_bootstrap_barrier. A bootstrap delivers no failure
- * notifications. When a barrier returns GBA_ERR_DEAD, the members exchange them by
- * gba_oob_t.allgather and complete the barrier, as the example barriers.c does. They cannot if a
- * member that has completed the barrier makes another call of the exchange before the team's next
- * barrier, or leaves.
+ * gba_bootstrap_team_create makes a team of all members, with its device and its connections
+ * between hosts, whose barriers survive the death of the device. A program that needs other
+ * attributes calls gba_bootstrap_device, gba_bootstrap_remote_open and gba_team_create itself, and
+ * delivers the failure notifications of gba/runtime.h.
  */
 #ifndef GBA_BOOTSTRAP_H
 #define GBA_BOOTSTRAP_H
 
 #include "gba/device.h"
+#include "gba/params.h"
 #include "gba/runtime.h"
+#include "gba/team.h"
 #include "gba/types.h"
 
 #ifdef __cplusplus
@@ -208,6 +207,50 @@ GBA_EXPORT const char *gba_bootstrap_remote_message(const gba_remote_t *remote);
 /* Close the connections, and free the transport. The team is destroyed before. remote: may be NULL.
  * Thread-safe on different transports. Not collective. Never blocks. */
 GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
+
+/* A team of all members of a bootstrap, from gba_bootstrap_team_create. */
+typedef struct gba_bootstrap_team gba_bootstrap_team_t;
+
+/*
+ * Make a team of all members: open the device, connect the hosts, and agree on a path.
+ * params: NULL: gba_params_environment; else copied, and its strings live as long as the team.
+ * team: set on GBA_OK. message, len: set on error to one line with the cause (len bytes at most,
+ * terminated). Returns GBA_OK (the path may be GBA_PATH_FALLBACK, with barriers over the exchange);
+ * GBA_ERR_PARAM: an environment variable is invalid; GBA_ERR_REFUSED: another member has an error
+ * of its own; GBA_ERR_NOMEM; the errors of gba_bootstrap_remote_open; GBA_ERR_OOB: the exchange
+ * failed. Thread-safe on different bootstraps. Collective. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap,
+                                                  const gba_params_t *params,
+                                                  gba_bootstrap_team_t **team, char *message,
+                                                  size_t len);
+
+/*
+ * Make a barrier. If the device dies in it, the members complete the barrier by the exchange, and
+ * agree on another path; at other times they agree on what is due (gba_team_due). If the device is
+ * dead, the barrier fails if a member that has completed it makes another call of the exchange
+ * before its next barrier of the team.
+ * Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a connection between hosts is lost; GBA_ERR_NOMEM. After
+ * an error the team can only be destroyed. Only the thread that makes the calls of the exchange
+ * calls it. Collective. Blocks. Release on entry, acquire on return.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team);
+
+/* Get the team, for gba_team_path, gba_team_why and gba_team_stats. Returns the team, never NULL,
+ * valid until gba_bootstrap_team_destroy. Thread-safe. Not collective. */
+GBA_EXPORT const gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team);
+
+/* Get the cause of the error of gba_bootstrap_team_barrier. Returns one line; "" before any error.
+ * Only the thread that makes the team's barriers calls it. Not collective. */
+GBA_EXPORT const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team);
+
+/*
+ * Free a team, its device and its connections. With a device all members wait here for the last
+ * one, because the death of the device may keep it in the last barrier; without one, and after an
+ * error of gba_bootstrap_team_barrier, nobody waits. The bootstrap lives longer. team: may be NULL.
+ * Only the thread that makes the calls of the exchange calls it. Collective. Blocks.
+ */
+GBA_EXPORT void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team);
 
 /* Get the number of members on this host. Returns the number, by host name, with this member.
  * Thread-safe. Not collective. */

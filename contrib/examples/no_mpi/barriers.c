@@ -45,12 +45,8 @@ struct job {
     gba_bootstrap_t *some;      /* of those that run barriers, if these are not all */
     gba_bootstrap_t *bootstrap; /* one of the two; NULL: this process runs none */
     const gba_oob_t *oob;       /* of bootstrap */
-    gba_device_t *device;
-    gba_remote_t *remote; /* NULL: one host */
-    gba_team_t *team;
-    gba_params_t params;
-    gba_team_attr_t attr;
-    gba_notification_t notification; /* the latest one of this member */
+    gba_bootstrap_team_t *team;
+    gba_path_t path;           /* as printed last */
     _Atomic uint32_t *entered; /* [size] the round that each member has entered; NULL: no proof */
     _Atomic uint32_t *last;    /* the last round before the other team; 0: not known yet */
     uint32_t round;
@@ -157,45 +153,26 @@ static int join_some(struct job *job, const struct options *options)
     return status;
 }
 
-static int prepare_team(struct job *job)
+static void print_path(struct job *job)
 {
-    char message[256];
+    const gba_team_t *team = gba_bootstrap_team_get(job->team);
 
-    gba_params_default(&job->params);
-    if (GBA_OK != gba_params_environment(&job->params, message, sizeof message))
-        return fail("parameters", message);
-    job->attr = (gba_team_attr_t){.name = "all", .params = &job->params};
-    job->attr.device_status =
-        gba_bootstrap_device(job->bootstrap, job->params.device_path, NULL, &job->device);
-    if (GBA_ERR_OOB == job->attr.device_status)
-        return fail("no device", gba_bootstrap_message(job->bootstrap));
-    job->attr.device = job->device;
-    if (GBA_OK != gba_bootstrap_remote_open(job->bootstrap, &job->remote, message, sizeof message))
-        return fail("no connections between hosts", message);
-    job->attr.remote = job->remote;
-    job->attr.progress = gba_bootstrap_progress;
-    job->attr.trial_ctx = job->bootstrap;
-    job->attr.oversubscribed = gba_bootstrap_oversubscribed(job->bootstrap);
-    job->attr.name_member = job->oob->name_member;
-    job->attr.name_ctx = job->oob->ctx;
-    return 0;
-}
-
-static void print_path(const struct job *job)
-{
+    job->path = gba_team_path(team);
     if (0 != job->oob->rank)
         return;
-    printf("path %s: %s\n", gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
+    printf("path %s: %s\n", gba_path_name(job->path), gba_team_why(team));
     fflush(stdout);
 }
 
 static int make_team(struct job *job)
 {
-    gba_team_destroy(job->team);
+    char message[256];
+
+    gba_bootstrap_team_destroy(job->team);
     job->team = NULL;
-    job->attr.id = gba_bootstrap_team_id();
-    if (GBA_OK != gba_team_create(&job->attr, job->oob, &job->team))
-        return fail("no team", gba_bootstrap_message(job->bootstrap));
+    if (GBA_OK !=
+        gba_bootstrap_team_create(job->bootstrap, NULL, &job->team, message, sizeof message))
+        return fail("no team", message);
     print_path(job);
     return 0;
 }
@@ -226,74 +203,21 @@ static int open_proof(struct job *job, const char *path)
     return 0;
 }
 
-/*
- * The device has failed. Exchange the failure notifications, and find out whether the barrier is
- * complete. All members come here: those that have completed it in the next barrier, so no member
- * uses the exchange in between.
- */
-static gba_status_t notify(struct job *job)
-{
-    gba_notification_t *all = calloc(job->oob->size, sizeof *all), next;
-    gba_status_t status = GBA_ERR_NOMEM;
-    uint32_t to;
-
-    while (GBA_OK == gba_team_notification(job->team, &next, &to))
-        job->notification = next; /* the same facts for each neighbour */
-    if (all != NULL)
-        status = job->oob->allgather(job->oob->ctx, &job->notification, all, sizeof *all);
-    for (uint32_t i = 0; i < job->oob->size && GBA_OK == status; i++)
-        if (i != job->oob->rank)
-            (void)gba_notification_take(&all[i]);
-    free(all);
-    return GBA_OK == status ? gba_barrier_test(job->team) : status;
-}
-
-static gba_status_t barrier(struct job *job)
-{
-    const gba_path_t before = gba_team_path(job->team);
-    gba_status_t status;
-    gba_due_t due;
-
-    if (GBA_PATH_FALLBACK == before) {
-        status = gba_bootstrap_barrier(job->bootstrap);
-        if (GBA_OK == status)
-            status = gba_team_count(job->team);
-    } else {
-        status = gba_barrier_wait(job->team, gba_bootstrap_progress, job->bootstrap);
-    }
-    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status)
-        status = notify(job);
-    if (GBA_OK != status && GBA_RENEGOTIATE != status && GBA_NOTIFY != status)
-        return status;
-    due = gba_team_due(job->team, true);
-    if (GBA_DUE_NOTHING == due)
-        return GBA_OK;
-    job->attr.id = gba_bootstrap_team_id();
-    status = GBA_DUE_RECOVER == due ? gba_team_recover(job->team, &job->attr, job->oob)
-                                    : gba_team_renegotiate(job->team, &job->attr, job->oob);
-    if (GBA_OK == status && before != gba_team_path(job->team))
-        print_path(job);
-    return status;
-}
-
 /* One barrier, and the proof. */
 static int run_round(struct job *job)
 {
     const struct timespec late = {.tv_nsec = 1000000};
     const uint32_t round = ++job->round;
-    gba_status_t status;
 
     /* Sometimes one member is late; the others must wait for it. */
     if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
         nanosleep(&late, NULL);
     if (job->entered != NULL)
         atomic_store(&job->entered[job->oob->rank], round);
-    status = barrier(job);
-    if (GBA_OK != status)
-        return fail("a barrier failed",
-                    GBA_ERR_OOB == status  ? gba_bootstrap_message(job->bootstrap)
-                    : GBA_ERR_IO == status ? gba_bootstrap_remote_message(job->remote)
-                                           : gba_status_text(status));
+    if (GBA_OK != gba_bootstrap_team_barrier(job->team))
+        return fail("a barrier failed", gba_bootstrap_team_message(job->team));
+    if (job->path != gba_team_path(gba_bootstrap_team_get(job->team)))
+        print_path(job);
     for (uint32_t i = 0; i < job->oob->size && job->entered != NULL; i++)
         if (atomic_load(&job->entered[i]) < round)
             return fail("PROOF", "a barrier was left before all had entered it");
@@ -318,8 +242,6 @@ static int run_team(struct job *job, const struct options *options)
     int status = options->proof != NULL ? open_proof(job, options->proof) : 0;
 
     if (0 == status)
-        status = prepare_team(job);
-    if (0 == status)
         status = make_team(job);
     if (0 == status && options->until != NULL)
         status = run_until(job, options->until);
@@ -328,7 +250,7 @@ static int run_team(struct job *job, const struct options *options)
     if (0 == status && 0 == job->oob->rank)
         printf("%lu barriers of %u members%s; path %s: %s\n", options->rounds,
                (unsigned)job->oob->size, job->entered == NULL ? "" : ", none left early",
-               gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
+               gba_path_name(job->path), gba_team_why(gba_bootstrap_team_get(job->team)));
     return status;
 }
 
@@ -372,10 +294,7 @@ int main(int argc, char **argv)
         status = join_some(&job, &options);
     if (0 == status && job.bootstrap != NULL)
         status = run_team(&job, &options);
-    gba_team_destroy(job.team);
-    gba_bootstrap_remote_close(job.remote);
-    if (job.device != NULL)
-        gba_global_device_put(job.device);
+    gba_bootstrap_team_destroy(job.team);
     gba_bootstrap_destroy(job.some);
     gba_bootstrap_destroy(job.all);
     /* The process that made an id serves until the others have left. */
