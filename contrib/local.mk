@@ -107,6 +107,16 @@ EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/m
 	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
 dist_pkgdata_SCRIPTS = contrib/packaging/slurm-health
+# Samples for monitoring.
+dist_doc_DATA = contrib/packaging/metrics/gba-metrics.service contrib/packaging/metrics/gba-metrics.timer \
+	contrib/packaging/metrics/gba-alerts.yml
+# The examples, as sources.
+examplesdir = $(docdir)/examples
+install-examples:
+	@cd $(srcdir)/contrib/examples && find . -name '*.[ch]' -o -name '*.cu' -o -name '*.md' | while read -r file; do \
+		$(MKDIR_P) "$(DESTDIR)$(examplesdir)/$${file%/*}" && \
+		$(INSTALL_DATA) "$$file" "$(DESTDIR)$(examplesdir)/$$file" || exit 1; done
+.PHONY: install-examples
 # The file of the site, which an installation never replaces.
 EXTRA_DIST += contrib/packaging/gba-barrier.conf
 site_file = "$(DESTDIR)$(sysconfdir)/gba-barrier.conf"

@@ -137,10 +137,11 @@ gba/man/man3.stamp: gba/man/man3-read.awk gba/man/man3-write.awk gba/man/libgba.
 	LC_ALL=C $(AWK) -v directory=gba/man/man3 -v date="`sed -n 's/^\.Dd //p' $(srcdir)/gba/man/libgba.7`" \
 		-f $(srcdir)/gba/man/man3-read.awk -f $(srcdir)/gba/man/man3-write.awk $(filter %.h,$^) && touch $@
 all-local: gba/man/man3.stamp
-install-data-local: gba/man/man3.stamp $(install_site_file)
+install-data-local: gba/man/man3.stamp install-examples $(install_site_file)
 	@$(MKDIR_P) "$(DESTDIR)$(man3dir)"
 	$(INSTALL_DATA) gba/man/man3/*.3 "$(DESTDIR)$(man3dir)"
 uninstall-local: gba/man/man3.stamp $(uninstall_site_file)
+	rm -rf "$(DESTDIR)$(examplesdir)"
 	@for page in gba/man/man3/*.3; do rm -f "$(DESTDIR)$(man3dir)/$${page##*/}"; done
 clean-local:
 	-rm -rf gba/man/man3
