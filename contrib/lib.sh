@@ -36,12 +36,25 @@ packages_progress() {
         END { if (end == "\r") printf "%78s\r", "" }'
 }
 
+# COMMAND...: a call of apt-get. While another process holds a lock of apt, such as an upgrade in the background,
+# the call is repeated, for ten minutes at most.
+wait_for_apt() {
+    apt_tries=120
+    until "$@" 2>"$log_dir/apt.errors"; do
+        cat "$log_dir/apt.errors"
+        grep -q '^E: Could not get lock' "$log_dir/apt.errors" && [ "$apt_tries" -gt 0 ] || return 1
+        apt_tries=$((apt_tries - 1))
+        sleep "${apt_pause:-5}"
+    done
+}
+
 # SUDO PACKAGE...: SUDO is "sudo" or "".
 install_packages() {
     install_sudo=$1
     shift
-    $install_sudo apt-get -q update &&
-        $install_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@" &&
+    wait_for_apt $install_sudo env LC_ALL=C apt-get -q update &&
+        wait_for_apt $install_sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+            apt-get -q -y --no-install-recommends install "$@" &&
         echo 'packages: installed'
 }
 
