@@ -88,25 +88,68 @@ static inline struct gba_membership *sim_join(struct gba_dev *dev, const gba_gro
     return membership;
 }
 
-/* A whole group in this process: member i has seat[i]. */
-static inline void sim_group(struct gba_dev *dev, uint32_t members, uint32_t sequence,
-                             struct gba_membership **membership)
+/* The simulator of a test, opened before the test and closed after it. */
+static struct gba_dev_path path;
+static struct gba_dev *dev;
+static uint8_t unit[GBA_UUID_SIZE]; /* its UUID: a query from another namespace would reap */
+
+/* The members of a group of this process. */
+static struct gba_membership *member[4];
+static uint32_t members;
+
+/* A whole group in this process. */
+static inline void sim_group(uint32_t size, uint32_t sequence)
 {
     gba_group_handle_t handle;
 
-    assert_int_equal(sim_alloc(dev, members, &handle), GBA_OK);
-    for (uint32_t i = 0; i < members; i++) {
-        membership[i] = sim_join(dev, &handle, i, sequence);
-        assert_non_null(membership[i]);
+    assert_int_equal(sim_alloc(dev, size, &handle), GBA_OK);
+    for (members = 0; members < size; members++) {
+        member[members] = sim_join(dev, &handle, members, sequence);
+        assert_non_null(member[members]);
     }
-    assert_int_equal(gba_dev_sim.configure(membership[0], sequence), GBA_OK);
+    assert_int_equal(gba_dev_sim.configure(member[0], sequence), GBA_OK);
 }
 
-static inline void sim_leave(struct gba_membership **membership, uint32_t members)
+static inline void sim_leave(void)
 {
-    for (uint32_t i = 0; i < members; i++)
-        gba_dev_sim.leave(membership[i]);
+    while (members > 0)
+        gba_dev_sim.leave(member[--members]);
 }
+
+static inline void sim_begin(struct gba_sim_options options)
+{
+    path = sim_path();
+    path.sim = options;
+    dev = sim_open(&path);
+    assert_non_null(dev);
+    memcpy(unit, sim_info(dev).uuid, sizeof unit);
+}
+
+static inline void sim_end(void)
+{
+    sim_leave();
+    if (!path.sim.full)
+        assert_int_equal(sim_info(dev).groups_free, sim_info(dev).groups);
+    gba_dev_sim.close(dev);
+}
+
+static inline int sim_setup(void **state)
+{
+    sim_begin(*(struct gba_sim_options *)*state);
+    return 0;
+}
+
+static inline int sim_teardown(void **state)
+{
+    (void)state;
+    sim_end();
+    return 0;
+}
+
+/* A test with a simulator that has these options. All groups are free at its end. */
+#define SIM_TEST(name, ...)                                       \
+    static struct gba_sim_options name##_options = {__VA_ARGS__}; \
+    TEST_WITH(name, sim_setup, sim_teardown, &name##_options)
 
 static inline void sim_arrive(struct gba_membership *membership, uint32_t sequence)
 {
@@ -197,13 +240,13 @@ static inline int sim_step_and_kill(void (*run)(void *arg), void *arg, unsigned 
     return 0;
 }
 
-/* A whole round of members in this process. */
-static inline void sim_round(struct gba_membership **membership, uint32_t members, uint32_t round)
+/* A whole round of the members in this process. */
+static inline void sim_round(uint32_t round)
 {
     for (uint32_t i = 0; i < members; i++)
-        sim_arrive(membership[i], round);
+        sim_arrive(member[i], round);
     for (uint32_t i = 0; i < members; i++)
-        assert_true(sim_released(membership[i], round));
+        assert_true(sim_released(member[i], round));
 }
 
 #endif

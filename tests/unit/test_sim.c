@@ -7,63 +7,60 @@
 #include "tests/unit/sim_test.h"
 
 /* One member of a barrier test: no member may leave before all have entered. */
-static void member_run(const struct gba_dev_path *path, const gba_group_handle_t *handle,
-                       uint32_t member, gba_word_t *entered, gba_word_t *joined, uint32_t rounds)
+static void member_run(const gba_group_handle_t *handle, uint32_t me, gba_word_t *entered,
+                       gba_word_t *joined, uint32_t rounds)
 {
-    struct gba_dev *dev = sim_open(path);
+    struct gba_dev *own = sim_open(&path);
     struct gba_membership *membership;
 
-    CHECK(dev != NULL);
-    CHECK(0 == memcmp(sim_info(dev).uuid, handle->uuid, sizeof handle->uuid));
-    membership = sim_join(dev, handle, member, 0);
+    CHECK(own != NULL);
+    CHECK(0 == memcmp(sim_info(own).uuid, handle->uuid, sizeof handle->uuid));
+    membership = sim_join(own, handle, me, 0);
     CHECK(membership != NULL);
     gba_word_add_relaxed(joined, 1);
     while (handle->members != gba_word_load_relaxed(joined))
         sched_yield();
-    if (0 == member)
+    if (0 == me)
         CHECK(GBA_OK == gba_dev_sim.configure(membership, 0));
-    while (0 == (GBA_CONTROL_ARM & sim_segment(dev)->model.group[membership->group].core.control))
+    while (0 == (GBA_CONTROL_ARM & sim_segment(own)->model.group[membership->group].core.control))
         sched_yield();
     for (uint32_t round = 1; round <= rounds; round++) {
         /* Relaxed, because the barrier has to order it. */
-        gba_word_store_relaxed(&entered[member * 8], round);
+        gba_word_store_relaxed(&entered[me * 8], round);
         sim_arrive(membership, round);
         sim_wait(membership, round);
         for (uint32_t m = 0; m < handle->members; m++)
             CHECK(gba_word_load_relaxed(&entered[m * 8]) >= round);
     }
     gba_dev_sim.leave(membership);
-    gba_dev_sim.close(dev);
+    gba_dev_sim.close(own);
 }
 
 TEST(test_barrier)
 {
-    for (uint32_t members = 2; members <= 8; members++) {
-        struct gba_dev_path path = sim_path();
-        struct gba_dev *dev = sim_open(&path);
+    for (uint32_t size = 2; size <= 8; size++) {
         gba_word_t *shared = sim_shared(4096);
         gba_group_handle_t handle;
         gba_device_info_t info;
         pid_t child[8];
 
-        assert_non_null(dev);
-        assert_int_equal(sim_alloc(dev, members, &handle), GBA_OK);
-        for (uint32_t m = 0; m < members; m++) {
+        sim_begin((struct gba_sim_options){0});
+        assert_int_equal(sim_alloc(dev, size, &handle), GBA_OK);
+        for (uint32_t m = 0; m < size; m++) {
             child[m] = sim_fork();
             if (0 == child[m]) {
-                member_run(&path, &handle, m, shared + 8, shared, 2000);
+                member_run(&handle, m, shared + 8, shared, 2000);
                 _exit(0);
             }
         }
-        for (uint32_t m = 0; m < members; m++)
+        for (uint32_t m = 0; m < size; m++)
             assert_true(sim_child_ok(child[m]));
         info = sim_info(dev);
         assert_int_equal(info.counters[GBA_COUNTER_ROUNDS], 2000);
-        assert_int_equal(info.counters[GBA_COUNTER_RELEASES], 2000 * members);
+        assert_int_equal(info.counters[GBA_COUNTER_RELEASES], 2000 * size);
         assert_int_equal(info.counters[GBA_COUNTER_REPEATS], 0);
-        assert_int_equal(info.groups_free, GBA_GROUPS);
         munmap(shared, 4096);
-        gba_dev_sim.close(dev);
+        sim_end();
     }
 }
 
@@ -71,11 +68,11 @@ TEST(test_barrier)
 TEST(test_reap)
 {
     for (int query = 0; query < 2; query++) {
-        struct gba_dev_path path = sim_path();
-        struct gba_dev *dev = sim_open(&path);
         gba_group_handle_t handle;
-        pid_t child = sim_fork();
+        pid_t child;
 
+        sim_begin((struct gba_sim_options){0});
+        child = sim_fork();
         if (0 == child) {
             struct gba_dev *own = sim_open(&path);
 
@@ -86,7 +83,6 @@ TEST(test_reap)
             }
             raise(SIGKILL);
         }
-        assert_non_null(dev);
         /* The process is dead, but its parent has not waited for it: it counts as dead. */
         siginfo_t info;
         assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
@@ -96,25 +92,21 @@ TEST(test_reap)
         assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
         gba_dev_sim.cancel(dev, &handle);
         waitpid(child, NULL, 0);
-        gba_dev_sim.close(dev);
+        sim_end();
     }
 }
 
 /* A child of fork is another process: it can use the device, but cannot leave for its parent. */
-TEST(test_fork)
+SIM_TEST(test_fork)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[2];
     pid_t child;
 
-    assert_non_null(dev);
-    sim_group(dev, 2, 0, membership);
+    sim_group(2, 0);
     child = sim_fork();
     if (0 == child) {
         gba_group_handle_t handle;
 
-        sim_leave(membership, 2);
+        sim_leave();
         CHECK(GBA_GROUPS - 1 == sim_info(dev).groups_free);
         CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
         CHECK(sim_join(dev, &handle, 0, 0) != NULL);
@@ -122,15 +114,12 @@ TEST(test_fork)
     }
     assert_true(sim_child_ok(child));
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    sim_arrive(membership[0], 1);
-    sim_arrive(membership[1], 1);
-    assert_true(sim_released(membership[0], 1));
-    sim_leave(membership, 2);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
+    sim_arrive(member[0], 1);
+    sim_arrive(member[1], 1);
+    assert_true(sim_released(member[0], 1));
 }
 
-static uint64_t reg_read(struct gba_dev *dev, uint32_t address, unsigned int width)
+static uint64_t reg_read(uint32_t address, unsigned int width)
 {
     uint64_t value = 0;
 
@@ -138,39 +127,33 @@ static uint64_t reg_read(struct gba_dev *dev, uint32_t address, unsigned int wid
     return value;
 }
 
-TEST(test_registers)
+SIM_TEST(test_registers)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[2];
     uint32_t group;
 
-    assert_non_null(dev);
-    sim_group(dev, 2, 7, membership);
-    group = membership[0]->group;
-    assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
-    assert_int_equal(reg_read(dev, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4), 7);
+    sim_group(2, 7);
+    group = member[0]->group;
+    assert_int_equal(reg_read(GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
+    assert_int_equal(reg_read(GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4), 7);
     /* Arrivals by register writes release, too: by the doorbell and by the group's page. */
     gba_dev_sim.reg_write(dev, GBA_DOORBELL(group), 8, GBA_ARRIVAL(8, 0));
     gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), 8, GBA_ARRIVAL(8, 1));
-    assert_true(sim_released(membership[0], 8) && sim_released(membership[1], 8));
+    assert_true(sim_released(member[0], 8) && sim_released(member[1], 8));
     /* Refused: no such register; a width that the register does not take. */
-    assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + 0x100, 8), GBA_READ_NONE);
+    assert_int_equal(reg_read(GBA_DEVICE_BASE + 0x100, 8), GBA_READ_NONE);
     assert_int_equal(sim_info(dev).bad_access, 1);
-    assert_int_equal(reg_read(dev, GBA_GROUP_REG(group, GBA_REG_STATUS), 8), GBA_READ_NONE);
+    assert_int_equal(reg_read(GBA_GROUP_REG(group, GBA_REG_STATUS), 8), GBA_READ_NONE);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ERR_ACCESS], 1);
     /* Only the control unit configures a group, and its mailbox belongs to the driver. */
     gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ERR_CONFIG], 1);
-    assert_int_not_equal(reg_read(dev, GBA_TABLE_ENTRY(group, 0), 8), 0);
-    assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), GBA_GROUPS - 1);
+    assert_int_not_equal(reg_read(GBA_TABLE_ENTRY(group, 0), 8), 0);
+    assert_int_equal(reg_read(GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), GBA_GROUPS - 1);
     assert_int_equal(sim_info(dev).bad_access, 1);
     gba_dev_sim.reg_write(dev, GBA_PORT_REG(GBA_PORT_COMMAND), 4, GBA_CMD_FREE);
-    assert_true(reg_read(dev, GBA_PORT_REG(GBA_PORT_RESULT), 4) == UINT32_MAX);
+    assert_true(reg_read(GBA_PORT_REG(GBA_PORT_RESULT), 4) == UINT32_MAX);
     assert_int_equal(sim_info(dev).bad_access, 3);
-    sim_round(membership, 2, 9);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
+    sim_round(9);
 }
 
 /* Whether the bytes are equal to those of the earlier copy. */
@@ -181,7 +164,7 @@ static bool is_same(const unsigned char *before, const struct gba_sim_segment *s
 }
 
 /* A release address that is not the address of a flag: no store is made there. */
-TEST(test_bad_address)
+SIM_TEST(test_bad_address)
 {
     static const uint64_t bad[] = {8,
                                    offsetof(struct gba_sim_segment, model),
@@ -191,22 +174,16 @@ TEST(test_bad_address)
                                    offsetof(struct gba_sim_segment, slot[1]) + 64,
                                    sizeof(struct gba_sim_segment),
                                    UINT64_MAX - 7};
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     const size_t compared = offsetof(struct gba_sim_segment, slot[2]); /* all are too many */
-    struct gba_sim_segment *segment;
-    struct gba_membership *membership;
+    struct gba_sim_segment *segment = sim_segment(dev);
+    struct gba_membership *membership = NULL;
+    unsigned char *before = malloc(compared);
     gba_group_handle_t handle;
-    unsigned char *before;
 
-    assert_non_null(dev);
-    before = malloc(compared);
     assert_non_null(before);
-    segment = sim_segment(dev);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_null(gba_sim_slot_at(segment, bad[i]));
         assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
-        membership = NULL;
         assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
         gba_dev_sim.reg_write(dev, GBA_TABLE_ENTRY(0, 0), 8, bad[i]);
         assert_int_equal(gba_dev_sim.configure(membership, 0), GBA_OK);
@@ -221,11 +198,10 @@ TEST(test_bad_address)
         gba_dev_sim.leave(membership);
     }
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
-        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-            assert_ptr_equal(gba_sim_slot_at(segment, gba_sim_slot_address(group, member)),
-                             &segment->slot[group][member]);
+        for (uint32_t m = 0; m < GBA_MEMBERS_MAX; m++)
+            assert_ptr_equal(gba_sim_slot_at(segment, gba_sim_slot_address(group, m)),
+                             &segment->slot[group][m]);
     free(before);
-    gba_dev_sim.close(dev);
 }
 
 /* The same with threads instead of processes, because ThreadSanitizer observes only threads. The
@@ -264,17 +240,14 @@ TEST(test_threads)
         {.latency = 0}, {.latency = 1000, .jitter = 1000}, {.repeat_release = 2}};
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = options[i]};
-        struct gba_dev *dev = sim_open(&path);
-        struct gba_membership *membership[THREADS];
         struct thread thread[THREADS];
         uint32_t entered[THREADS] = {0};
         pthread_t id[THREADS];
 
-        assert_non_null(dev);
-        sim_group(dev, THREADS, 0, membership);
+        sim_begin(options[i]);
+        sim_group(THREADS, 0);
         for (int t = 0; t < THREADS; t++) {
-            thread[t] = (struct thread){.membership = membership[t], .entered = entered};
+            thread[t] = (struct thread){.membership = member[t], .entered = entered};
             assert_int_equal(pthread_create(&id[t], NULL, thread_run, &thread[t]), 0);
         }
         /* Meanwhile: reading the device and other groups disturbs no barrier. */
@@ -289,8 +262,7 @@ TEST(test_threads)
             assert_int_equal(pthread_join(id[t], NULL), 0);
             assert_true(thread[t].ok);
         }
-        sim_leave(membership, THREADS);
-        gba_dev_sim.close(dev);
+        sim_end();
     }
 }
 
@@ -298,15 +270,14 @@ TEST(test_threads)
  * writes to that file nor closes it. */
 TEST(test_replaced_descriptor)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     struct gba_membership *membership = NULL;
     FILE *own = tmpfile();
     gba_group_handle_t handle;
     struct stat status;
     int number;
 
-    assert_true(dev != NULL && own != NULL);
+    sim_begin((struct gba_sim_options){0});
+    assert_non_null(own);
     assert_int_equal(fputs("sixsix", own), 1);
     assert_int_equal(fflush(own), 0);
     number = ((struct gba_sim_dev *)dev)->file.number;

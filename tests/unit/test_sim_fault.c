@@ -7,116 +7,98 @@
 #include "tests/unit/log_catch.h"
 #include "tests/unit/sim_test.h"
 
-static struct gba_dev *open_with(const struct gba_sim_options *options)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = *options};
-    struct gba_dev *dev = sim_open(&path);
-
-    assert_non_null(dev);
-    return dev;
-}
-
 /* Every option that differs is named, with both values, and nothing is opened. */
 TEST(test_options_differ)
 {
+#define OPTION(name)                                  \
+    {                                                 \
+        offsetof(struct gba_sim_options, name), #name \
+    }
     static const struct {
         size_t offset;
-        const char *line;
+        const char *name;
     } options[] = {
-        {offsetof(struct gba_sim_options, latency), "runs with ?latency=7; requested: ?latency=9;"},
-        {offsetof(struct gba_sim_options, jitter), "runs with ?jitter=7; requested: ?jitter=9;"},
-        {offsetof(struct gba_sim_options, seed), "runs with ?seed=7; requested: ?seed=9;"},
-        {offsetof(struct gba_sim_options, lose_arrival),
-         "runs with ?lose_arrival=7; requested: ?lose_arrival=9;"},
-        {offsetof(struct gba_sim_options, lose_release),
-         "runs with ?lose_release=7; requested: ?lose_release=9;"},
-        {offsetof(struct gba_sim_options, repeat_release),
-         "runs with ?repeat_release=7; requested: ?repeat_release=9;"},
-        {offsetof(struct gba_sim_options, die_after),
-         "runs with ?die_after=7; requested: ?die_after=9;"},
-        {offsetof(struct gba_sim_options, die_arrival),
-         "runs with ?die_arrival=7; requested: ?die_arrival=9;"},
-        {offsetof(struct gba_sim_options, die_release),
-         "runs with ?die_release=7; requested: ?die_release=9;"},
-        {offsetof(struct gba_sim_options, die_call),
-         "runs with ?die_call=7; requested: ?die_call=9;"},
-        {offsetof(struct gba_sim_options, groups), "runs with ?groups=7; requested: ?groups=9;"},
-        {offsetof(struct gba_sim_options, full), "runs with ?full=7; requested: ?full=9;"},
-        {offsetof(struct gba_sim_options, refuse_rank),
-         "runs with ?refuse_rank=6; requested: ?refuse_rank=8;"},
+        OPTION(latency),        OPTION(jitter),      OPTION(seed),        OPTION(lose_arrival),
+        OPTION(lose_release),   OPTION(die_after),   OPTION(die_arrival), OPTION(die_release),
+        OPTION(repeat_release), OPTION(refuse_rank), OPTION(die_call),    OPTION(groups),
+        OPTION(full),
     };
+#undef OPTION
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        struct gba_dev_path path = sim_path(), other = path, none = path;
-        struct gba_dev *dev, *second;
-        uint32_t seven = 7, nine = 9;
+        struct gba_dev_path seven = sim_path(), nine = seven, none = seven;
+        const uint32_t values[] = {7, 9};
+        const int less = 0 == strcmp(options[i].name, "refuse_rank"); /* ranks begin at 0 */
+        struct gba_dev *first, *second;
+        char line[128];
 
-        memcpy((char *)&path.sim + options[i].offset, &seven, sizeof seven);
-        memcpy((char *)&other.sim + options[i].offset, &nine, sizeof nine);
-        dev = sim_open(&path);
-        assert_non_null(dev);
+        memcpy((char *)&seven.sim + options[i].offset, &values[0], sizeof values[0]);
+        memcpy((char *)&nine.sim + options[i].offset, &values[1], sizeof values[1]);
+        snprintf(line, sizeof line, "runs with ?%s=%d; requested: ?%s=%d;", options[i].name,
+                 7 - less, options[i].name, 9 - less);
+        first = sim_open(&seven);
+        assert_non_null(first);
         log_forget();
-        assert_int_equal(gba_dev_sim.open(&other, NULL, &second), GBA_ERR_BUSY);
-        assert_logged(options[i].line);
-        assert_non_null(strstr(log_last, path.name));
+        assert_int_equal(gba_dev_sim.open(&nine, NULL, &second), GBA_ERR_BUSY);
+        assert_logged(line);
+        assert_non_null(strstr(log_last, seven.name));
         /* The same options are accepted, and so are no options. */
-        assert_int_equal(gba_dev_sim.open(&path, NULL, &second), GBA_OK);
-        gba_dev_sim.close(second);
-        assert_int_equal(gba_dev_sim.open(&none, NULL, &second), GBA_OK);
-        gba_dev_sim.close(second);
-        gba_dev_sim.close(dev);
+        for (int same = 0; same < 2; same++) {
+            assert_int_equal(gba_dev_sim.open(same ? &seven : &none, NULL, &second), GBA_OK);
+            gba_dev_sim.close(second);
+        }
+        gba_dev_sim.close(first);
     }
 }
 
 /* All processes of a job must give the same options. */
 TEST(test_options_of_job)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = {.refuse_rank = 1}};
+    struct gba_dev_path refuses = {.kind = GBA_DEV_SIM, .sim = {.refuse_rank = 1}};
     struct gba_dev_path none = {.kind = GBA_DEV_SIM};
     const gba_device_attr_t attr = {.job = __FILE__};
-    struct gba_dev *dev, *second;
+    struct gba_dev *first, *second;
 
-    assert_int_equal(gba_dev_sim.open(&path, &attr, &dev), GBA_OK);
+    assert_int_equal(gba_dev_sim.open(&refuses, &attr, &first), GBA_OK);
     assert_int_equal(gba_dev_sim.open(&none, &attr, &second), GBA_ERR_BUSY);
     assert_non_null(strstr(log_last, "runs with ?refuse_rank=0; requested: no options;"));
-    gba_dev_sim.close(dev);
+    gba_dev_sim.close(first);
 }
 
-TEST(test_version)
+/* Another minor version is accepted. */
+SIM_TEST(test_version, .version = GBA_REGS_MAJOR << 16 | 9)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev;
+    struct gba_dev_path major = sim_path();
+    struct gba_dev *other;
 
-    path.sim.version = (GBA_REGS_MAJOR + 1) << 16 | 3;
-    log_forget();
-    assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), GBA_ERR_VERSION);
-    assert_logged("3.3");
-    path.sim.version = GBA_REGS_MAJOR << 16 | 9; /* another minor version is accepted */
-    dev = sim_open(&path);
-    assert_non_null(dev);
     assert_int_equal(sim_info(dev).regs_version, GBA_REGS_MAJOR << 16 | 9);
-    gba_dev_sim.close(dev);
+    major.sim.version = (GBA_REGS_MAJOR + 1) << 16 | 3;
+    log_forget();
+    assert_int_equal(gba_dev_sim.open(&major, NULL, &other), GBA_ERR_VERSION);
+    assert_logged("3.3");
 }
 
-TEST(test_groups_and_full)
+SIM_TEST(test_groups, .groups = 2)
 {
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.groups = 2});
     gba_group_handle_t handle[3];
 
     assert_int_equal(sim_info(dev).groups, 2);
-    assert_int_equal(sim_alloc(dev, 1, &handle[0]), GBA_OK);
-    assert_int_equal(sim_alloc(dev, 1, &handle[1]), GBA_OK);
-    assert_int_equal(sim_alloc(dev, 1, &handle[2]), GBA_ERR_NO_GROUP);
-    gba_dev_sim.close(dev);
-    dev = open_with(&(struct gba_sim_options){.full = 1});
-    assert_int_equal(sim_info(dev).groups_free, 0);
-    assert_int_equal(sim_alloc(dev, 1, &handle[0]), GBA_ERR_NO_GROUP);
-    gba_dev_sim.close(dev);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sim_alloc(dev, 1, &handle[i]), i < 2 ? GBA_OK : GBA_ERR_NO_GROUP);
+    gba_dev_sim.cancel(dev, &handle[0]);
+    gba_dev_sim.cancel(dev, &handle[1]);
 }
 
-TEST(test_refuse)
+SIM_TEST(test_full, .full = 1)
 {
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.refuse_rank = 2});
+    gba_group_handle_t handle;
+
+    assert_int_equal(sim_info(dev).groups_free, 0);
+    assert_int_equal(sim_alloc(dev, 1, &handle), GBA_ERR_NO_GROUP);
+}
+
+SIM_TEST(test_refuse, .refuse_rank = 2)
+{
     gba_group_handle_t handle;
     struct gba_membership *membership, *none;
 
@@ -124,201 +106,164 @@ TEST(test_refuse)
     assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &none), GBA_ERR_REFUSED);
     gba_dev_sim.leave(membership);
-    gba_dev_sim.close(dev);
 }
 
-/* Every third arrival is lost: detected in the registers, and repaired by sending it again. */
-TEST(test_lose_arrival)
-{
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_arrival = 3});
-    struct gba_membership *membership[2];
-    gba_group_state_t group;
+/* What is lost, and when the device dies. */
+static const struct fault {
+    struct gba_sim_options options;
+    uint32_t size;
+    uint32_t released[3]; /* by the arrivals of a round: a bit for each member */
+    bool dead;            /* after the last round; else sending the arrivals again repairs it */
+    uint32_t counter;
+    uint64_t count;
+} faults[] = {
+    {{.lose_arrival = 3}, 2, {3, 0}, false, GBA_COUNTER_ARRIVALS, 4},
+    {{.lose_release = 2}, 2, {1}, false, GBA_COUNTER_LATE, 1},
+    {{.die_arrival = 3}, 2, {3, 0}, true, GBA_COUNTER_ARRIVALS, 2},
+    {{.die_after = 1, .die_release = 2}, 3, {7, 3}, true, GBA_COUNTER_ARRIVALS, 6},
+    {{.die_after = 2}, 2, {3, 3, 0}, true, GBA_COUNTER_RELEASES, 4},
+};
 
-    sim_group(dev, 2, 0, membership);
-    sim_round(membership, 2, 1);
-    sim_arrive(membership[0], 2);
-    assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
-    assert_int_equal(group.arrived_mask[0], 0);
-    sim_round(membership, 2, 2);
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 4);
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_REPEATS], 0);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
+static uint32_t released(uint32_t round)
+{
+    uint32_t mask = 0;
+
+    for (uint32_t i = 0; i < members; i++)
+        mask |= (uint32_t)sim_released(member[i], round) << i;
+    return mask;
 }
 
-TEST(test_lose_release)
+TEST(test_faults)
 {
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_release = 2});
-    struct gba_membership *membership[2];
+    for (const struct fault *row = faults; row < faults + sizeof faults / sizeof faults[0]; row++) {
+        const uint32_t all = (1u << row->size) - 1;
+        uint32_t round = 0;
+
+        sim_begin(row->options);
+        sim_group(row->size, 0);
+        do {
+            assert_false(sim_info(dev).dead);
+            round++;
+            for (uint32_t i = 0; i < members; i++)
+                sim_arrive(member[i], round);
+            assert_int_equal(released(round), row->released[round - 1]);
+        } while (all == row->released[round - 1]);
+        assert_int_equal(sim_info(dev).dead, row->dead);
+        for (uint32_t i = 0; i < members; i++)
+            if (0 == (row->released[round - 1] >> i & 1))
+                sim_arrive(member[i], round);
+        assert_int_equal(released(round), row->dead ? row->released[round - 1] : all);
+        assert_int_equal(sim_info(dev).counters[row->counter], row->count);
+        assert_int_equal(sim_info(dev).counters[GBA_COUNTER_REPEATS], 0);
+        sim_end();
+    }
+}
+
+/* The lost arrival and the lost release are seen in the registers. */
+SIM_TEST(test_registers_of_a_loss, .lose_arrival = 3, .lose_release = 2)
+{
     gba_group_state_t group;
 
-    sim_group(dev, 2, 0, membership);
-    sim_arrive(membership[0], 1);
-    sim_arrive(membership[1], 1);
-    assert_true(sim_released(membership[0], 1));
-    assert_false(sim_released(membership[1], 1));
-    assert_int_equal(gba_dev_sim.inspect(membership[1], &group), GBA_OK);
+    sim_group(2, 0);
+    sim_arrive(member[0], 1);
+    sim_arrive(member[1], 1);
+    assert_int_equal(released(1), 1);
+    assert_int_equal(gba_dev_sim.inspect(member[1], &group), GBA_OK);
     assert_int_equal(group.sequence, 1);
-    sim_arrive(membership[1], 1);
-    assert_true(sim_released(membership[1], 1));
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_LATE], 1);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
+    sim_arrive(member[0], 2);
+    assert_int_equal(gba_dev_sim.inspect(member[0], &group), GBA_OK);
+    assert_int_equal(group.arrived_mask[0], 0);
 }
 
 /* Each release store is made again while the member waits for a later round: the flag goes back, is
  * never taken for a release, and the round ends nevertheless. */
-TEST(test_repeat_release)
+SIM_TEST(test_repeat_release, .repeat_release = 1)
 {
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.repeat_release = 1});
-    struct gba_membership *membership[2];
     unsigned int stale = 0;
 
-    sim_group(dev, 2, 0, membership);
+    sim_group(2, 0);
     for (uint32_t round = 1; round <= 20; round++) {
-        sim_arrive(membership[0], round);
+        sim_arrive(member[0], round);
         for (int i = 0; i < 5; i++)
-            assert_false(sim_released(membership[0], round));
-        stale += round - 1 != gba_flag_load_relaxed(membership[0]->flag);
-        sim_arrive(membership[1], round);
+            assert_false(sim_released(member[0], round));
+        stale += round - 1 != gba_flag_load_relaxed(member[0]->flag);
+        sim_arrive(member[1], round);
         /* An existing release is not overwritten, because that would be a lost release. */
-        gba_dev_sim.poll(membership[1]);
-        assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
+        gba_dev_sim.poll(member[1]);
+        assert_true(sim_released(member[0], round) && sim_released(member[1], round));
     }
     assert_in_range(stale, 5, 20);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
-}
-
-/* The third arrival is not counted, and none after it. */
-TEST(test_die_arrival)
-{
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_arrival = 3});
-    struct gba_membership *membership[2];
-
-    sim_group(dev, 2, 0, membership);
-    sim_round(membership, 2, 1);
-    assert_false(sim_info(dev).dead);
-    sim_arrive(membership[0], 2);
-    assert_true(sim_info(dev).dead);
-    sim_arrive(membership[1], 2);
-    assert_false(sim_released(membership[0], 2) || sim_released(membership[1], 2));
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 2);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
 }
 
 /* The device dies as the first member maps its flag; freeing the group works nevertheless. */
-TEST(test_die_call)
+SIM_TEST(test_die_call, .die_call = 3)
 {
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_call = 3});
-    const gba_group_request_t request = {.members = 2};
     struct gba_membership *membership;
     gba_group_handle_t handle;
 
-    assert_int_equal(gba_dev_sim.alloc(dev, &request, &handle), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
     assert_false(sim_info(dev).dead);
     assert_int_equal(gba_dev_sim.map_flag(membership), GBA_ERR_DEAD);
     assert_true(sim_info(dev).dead);
-    sim_leave(&membership, 1);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
+    gba_dev_sim.leave(membership);
 }
 
-/* One round is completed; of the second, two of three members are released. */
-TEST(test_die_release)
+/* Every call of a dead device fails. */
+SIM_TEST(test_die, .die_after = 2)
 {
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 1, .die_release = 2});
-    struct gba_membership *membership[3];
-
-    sim_group(dev, 3, 0, membership);
-    for (uint32_t round = 1; round <= 2; round++) {
-        assert_false(sim_info(dev).dead);
-        for (uint32_t member = 0; member < 3; member++)
-            sim_arrive(membership[member], round);
-        for (uint32_t member = 0; member < 3; member++)
-            assert_int_equal(sim_released(membership[member], round), 1 == round || member < 2);
-    }
-    assert_true(sim_info(dev).dead);
-    sim_leave(membership, 3);
-    gba_dev_sim.close(dev);
-}
-
-/* Two rounds are completed; of the third no member is released, and every later call fails. */
-TEST(test_die)
-{
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 2});
-    struct gba_membership *membership[2], *none;
+    struct gba_membership *none;
     gba_group_state_t group;
     gba_group_handle_t spare, handle;
     uint64_t value;
 
-    sim_group(dev, 2, 0, membership);
+    sim_group(2, 0);
     assert_int_equal(sim_alloc(dev, 2, &spare), GBA_OK);
-    for (uint32_t round = 1; round <= 3; round++) {
-        assert_false(sim_info(dev).dead);
-        sim_arrive(membership[0], round);
-        sim_arrive(membership[1], round);
-        assert_int_equal(sim_released(membership[0], round), round <= 2);
-        assert_int_equal(sim_released(membership[1], round), round <= 2);
-    }
-    sim_arrive(membership[0], 3);
-    assert_false(sim_released(membership[0], 3));
+    sim_round(1);
+    sim_round(2);
+    sim_arrive(member[0], 3);
+    sim_arrive(member[1], 3);
     assert_true(sim_info(dev).dead);
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 2);
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_RELEASES], 4);
     assert_int_equal(sim_alloc(dev, 2, &handle), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.join(dev, &spare, 0, &none), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_sim.map_flag(membership[0]), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_sim.configure(membership[0], 0), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.map_flag(member[0]), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.configure(member[0], 0), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.inspect(member[0], &group), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
     assert_int_equal(value, UINT32_MAX);
     assert_int_equal(gba_dev_sim.reg_read(dev, GBA_DEVICE_BASE, 8, &value), GBA_OK);
     assert_int_equal(value, GBA_READ_NONE);
     assert_int_equal(gba_dev_sim.reg_write(dev, GBA_DOORBELL(0), 8, 0), GBA_OK);
-    sim_leave(membership, 2);
     gba_dev_sim.cancel(dev, &spare);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
 }
 
 /* A release comes no earlier than the latency, by the member's own polling. A repeated request does
  * not restart the delay. */
-TEST(test_latency)
+SIM_TEST(test_latency, .latency = 20000000)
 {
-    const uint32_t latency = 20000000;
-    struct gba_dev *dev = open_with(&(struct gba_sim_options){.latency = latency});
-    struct gba_membership *membership[2];
     gba_word_t *due;
 
-    sim_group(dev, 2, 0, membership);
-    due = &sim_segment(dev)->slot[membership[0]->group][0].due;
+    sim_group(2, 0);
+    due = &sim_segment(dev)->slot[member[0]->group][0].due;
     for (uint32_t round = 1; round <= 3; round++) {
         uint64_t start = gba_sim_clock_ns(), first;
 
-        sim_arrive(membership[0], round);
-        sim_arrive(membership[1], round);
+        sim_arrive(member[0], round);
+        sim_arrive(member[1], round);
         first = gba_word_load_relaxed(due);
-        sim_arrive(membership[0], round);
+        sim_arrive(member[0], round);
         assert_int_equal(gba_word_load_relaxed(due), first);
-        sim_wait(membership[0], round);
-        assert_true(gba_sim_clock_ns() - start >= latency);
-        sim_wait(membership[1], round);
+        sim_wait(member[0], round);
+        assert_true(gba_sim_clock_ns() - start >= path.sim.latency);
+        sim_wait(member[1], round);
     }
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
 }
 
 /* Random, but the same for the same seed, and within the range that was asked for. */
-TEST(test_jitter)
+SIM_TEST(test_jitter, .jitter = 1000000)
 {
     const struct gba_sim_options one = {.latency = 500, .jitter = 1000, .seed = 1};
     const struct gba_sim_options two = {.latency = 500, .jitter = 1000, .seed = 2};
-    const struct gba_sim_options real = {.jitter = 1000000};
-    struct gba_dev *dev;
-    struct gba_membership *membership[4];
     unsigned int differ = 0, high = 0;
 
     for (uint64_t count = 1; count <= 1000; count++) {
@@ -331,21 +276,13 @@ TEST(test_jitter)
     }
     assert_in_range(differ, 900, 1000);
     assert_in_range(high, 300, 700);
-    dev = open_with(&real);
-    sim_group(dev, 4, 0, membership);
+    sim_group(4, 0);
     for (uint32_t round = 1; round <= 50; round++) {
         for (int i = 0; i < 4; i++)
-            sim_arrive(membership[i], round);
+            sim_arrive(member[i], round);
         for (int i = 0; i < 4; i++)
-            sim_wait(membership[i], round);
+            sim_wait(member[i], round);
     }
-    sim_leave(membership, 4);
-    gba_dev_sim.close(dev);
 }
 
-int main(void)
-{
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
-    return SUITE_RUN(NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)); gba_log_set(log_catch, NULL, GBA_LOG_WARN))

@@ -24,6 +24,29 @@ DIR *__wrap_opendir(const char *name)
     return __real_opendir(name);
 }
 
+/* A simulator with the same parameters, which is another one or not. */
+static bool is_another(void)
+{
+    struct gba_dev *own = sim_open(&path);
+    bool another;
+
+    CHECK(own != NULL);
+    another = 0 != memcmp(unit, sim_info(own).uuid, sizeof unit);
+    gba_dev_sim.close(own);
+    return another;
+}
+
+/* Let a child run that. Returns its exit status: 0; 1: a check failed; 2: not permitted here. */
+static int status_of(int (*run)(int what), int what)
+{
+    pid_t child = sim_fork();
+    int status;
+
+    if (0 == child)
+        _exit(run(what));
+    return child == waitpid(child, &status, 0) && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 /* Many processes open a simulator that does not exist yet: all get the same one. */
 TEST(test_open_at_once)
 {
@@ -34,9 +57,9 @@ TEST(test_open_at_once)
     } *shared = sim_shared(sizeof *shared);
 
     for (int round = 0; round < 10; round++) {
-        struct gba_dev_path path = sim_path();
         pid_t child[OPENERS];
 
+        path = sim_path();
         memset(shared, 0, sizeof *shared);
         for (int i = 0; i < OPENERS; i++) {
             child[i] = sim_fork();
@@ -44,8 +67,7 @@ TEST(test_open_at_once)
                 continue;
             while (0 == gba_word_load_relaxed(&shared->go))
                 sched_yield();
-            struct gba_dev *dev = sim_open(&path);
-
+            dev = sim_open(&path);
             CHECK(dev != NULL);
             memcpy(shared->uuid[i], sim_info(dev).uuid, GBA_UUID_SIZE);
             gba_word_add_relaxed(&shared->ready, 1);
@@ -62,13 +84,13 @@ TEST(test_open_at_once)
     munmap(shared, sizeof *shared);
 }
 
-static void uuid_get(const struct gba_dev_path *path, const char *job, uint8_t uuid[GBA_UUID_SIZE],
-                     struct gba_dev **dev)
+static void uuid_get(const struct gba_dev_path *of, const char *job, uint8_t uuid[GBA_UUID_SIZE],
+                     struct gba_dev **own)
 {
     const gba_device_attr_t attr = {.job = job};
 
-    assert_int_equal(gba_dev_sim.open(path, &attr, dev), GBA_OK);
-    memcpy(uuid, sim_info(*dev).uuid, GBA_UUID_SIZE);
+    assert_int_equal(gba_dev_sim.open(of, &attr, own), GBA_OK);
+    memcpy(uuid, sim_info(*own).uuid, GBA_UUID_SIZE);
 }
 
 /* Processes of the same job or with the same name share a simulator; all others do not. */
@@ -77,21 +99,16 @@ TEST(test_sharing)
     struct gba_dev_path job = {.kind = GBA_DEV_SIM}, name = sim_path();
     char longer[512], longer2[512];
     uint8_t uuid[8][GBA_UUID_SIZE];
-    struct gba_dev *dev[8];
+    struct gba_dev *of[8];
 
     memset(longer, '/', sizeof longer);
     longer[sizeof longer - 1] = '\0';
     memcpy(longer2, longer, sizeof longer2);
     longer2[sizeof longer2 - 2] = '\n';
-    uuid_get(&job, longer, uuid[0], &dev[0]);
-    uuid_get(&job, longer, uuid[1], &dev[1]);
-    uuid_get(&job, longer2, uuid[2], &dev[2]);
-    uuid_get(&job, NULL, uuid[3], &dev[3]);
-    uuid_get(&job, NULL, uuid[4], &dev[4]);
-    uuid_get(&name, longer, uuid[5], &dev[5]);
-    uuid_get(&name, NULL, uuid[6], &dev[6]);
-    uuid_get(&job, name.name, uuid[7], &dev[7]);
     for (int i = 0; i < 8; i++) {
+        const char *jobs[] = {longer, longer, longer2, NULL, NULL, longer, NULL, name.name};
+
+        uuid_get(5 == i || 6 == i ? &name : &job, jobs[i], uuid[i], &of[i]);
         for (int j = 0; j < i; j++) {
             bool same = (0 == j && 1 == i) || (5 == j && 6 == i);
 
@@ -99,18 +116,16 @@ TEST(test_sharing)
         }
     }
     for (int i = 0; i < 8; i++)
-        gba_dev_sim.close(dev[i]);
+        gba_dev_sim.close(of[i]);
 }
 
 /* A process that can open no more files cannot look for the simulator, and makes no second one. */
-TEST(test_too_many_open_files)
+SIM_TEST(test_too_many_open_files)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *first, *second;
+    struct gba_dev *second;
     unsigned files = 0;
     gba_status_t status;
 
-    assert_int_equal(gba_dev_sim.open(&path, NULL, &first), GBA_OK);
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     do {
         log_forget();
@@ -126,7 +141,6 @@ TEST(test_too_many_open_files)
     assert_true(files > 4); /* the lock, /proc, the files of a process, and that of the simulator */
     assert_false(sim_info(second).created);
     gba_dev_sim.close(second);
-    gba_dev_sim.close(first);
 }
 
 static gba_status_t take_none(void *ctx, int file)
@@ -136,12 +150,12 @@ static gba_status_t take_none(void *ctx, int file)
     return GBA_INPROGRESS;
 }
 
-static int files_of(const struct gba_dev_path *path)
+static int files_of_it(void)
 {
     char id[GBA_SIM_ID_MAX];
     int found = 0;
 
-    assert_int_equal(gba_sim_id(id, path->name, NULL), GBA_OK);
+    assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
     assert_int_equal(gba_sim_find(id, GBA_SIM_ALL, take_none, &found), GBA_INPROGRESS);
     return found;
 }
@@ -150,14 +164,13 @@ static int files_of(const struct gba_dev_path *path)
  * device. */
 TEST(test_nothing_left)
 {
-    struct gba_dev_path path = sim_path();
     uint8_t *shared = sim_shared(4096), uuid[GBA_UUID_SIZE];
     gba_word_t *ready = (gba_word_t *)shared;
-    struct gba_dev *dev;
     struct dirent *entry;
     pid_t child[4];
     DIR *shm;
 
+    path = sim_path();
     for (int i = 0; i < 4; i++) {
         child[i] = sim_fork();
         if (0 != child[i])
@@ -171,12 +184,12 @@ TEST(test_nothing_left)
     }
     while (4 != gba_word_load_relaxed(ready))
         sched_yield();
-    assert_int_equal(files_of(&path), 4);
+    assert_int_equal(files_of_it(), 4);
     for (int i = 0; i < 4; i++)
         kill(child[i], SIGKILL);
     for (int i = 0; i < 4; i++)
         waitpid(child[i], NULL, 0);
-    assert_int_equal(files_of(&path), 0);
+    assert_int_equal(files_of_it(), 0);
     shm = opendir("/dev/shm");
     while (shm != NULL && (entry = readdir(shm)) != NULL)
         assert_null(strstr(entry->d_name, path.name));
@@ -185,7 +198,7 @@ TEST(test_nothing_left)
     uuid_get(&path, NULL, uuid, &dev);
     assert_memory_not_equal(uuid, shared + 64, GBA_UUID_SIZE);
     gba_dev_sim.close(dev);
-    assert_int_equal(files_of(&path), 0);
+    assert_int_equal(files_of_it(), 0);
     munmap(shared, 4096);
 }
 
@@ -195,10 +208,10 @@ TEST(test_maker_lock)
 {
     char id[GBA_SIM_ID_MAX];
     gba_word_t *ready = sim_shared(4096);
-    struct gba_dev_path path = sim_path();
     pid_t child;
     int lock;
 
+    path = sim_path();
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
     child = sim_fork();
     if (0 == child) {
@@ -222,38 +235,25 @@ TEST(test_maker_lock)
  * so does one that attaches. */
 TEST(test_one_search)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *first, *second;
-
     searches = 0;
-    first = sim_open(&path);
-    assert_non_null(first);
+    sim_begin((struct gba_sim_options){0});
     assert_int_equal(searches, 1);
-    second = sim_open(&path);
-    assert_non_null(second);
+    assert_false(is_another());
     assert_int_equal(searches, 2);
-    gba_dev_sim.close(second);
-    gba_dev_sim.close(first);
+    sim_end();
 }
 
 /* The holder of the lock makes no simulator: the existing simulator is found nevertheless. */
-TEST(test_held_lock)
+SIM_TEST(test_held_lock)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *first = sim_open(&path), *second;
     char id[GBA_SIM_ID_MAX];
     int lock;
 
-    assert_non_null(first);
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
     lock = gba_sim_maker_lock(id);
     assert_true(lock >= 0);
-    second = sim_open(&path);
-    assert_non_null(second);
-    assert_memory_equal(sim_info(first).uuid, sim_info(second).uuid, GBA_UUID_SIZE);
+    assert_false(is_another());
     close(lock);
-    gba_dev_sim.close(second);
-    gba_dev_sim.close(first);
 }
 
 /* Files with the right name that are not safe are skipped, or refused. */
@@ -272,13 +272,12 @@ TEST(test_foreign_file)
     };
 
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        struct gba_dev_path path = sim_path();
         struct gba_sim_header header = {.layout = GBA_SIM_LAYOUT + 1,
                                         .size = sizeof(struct gba_sim_segment)};
         char id[GBA_SIM_ID_MAX], name[GBA_SIM_ID_MAX + 16];
-        struct gba_dev *dev;
         int file;
 
+        path = sim_path();
         gba_word_store_relaxed(&header.magic, GBA_SIM_MAGIC);
         if (0 != files[i].owner && 0 != geteuid())
             continue;
@@ -299,62 +298,33 @@ TEST(test_foreign_file)
     }
 }
 
-/* Another user does not find it, and gets a separate simulator of the same name. */
-TEST(test_other_user)
+static int as_nobody(int unused)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev;
-    pid_t child;
+    (void)unused;
+    CHECK(0 == setgid(65534) && 0 == setuid(65534));
+    return is_another() ? 0 : 1;
+}
 
+/* Another user does not find it, and gets a separate simulator of the same name. */
+SIM_TEST(test_other_user)
+{
     if (0 != geteuid())
         skip();
-    dev = sim_open(&path);
-    assert_non_null(dev);
-    child = sim_fork();
-    if (0 == child) {
-        struct gba_dev *own;
-        uint8_t uuid[GBA_UUID_SIZE];
+    assert_int_equal(status_of(as_nobody, 0), 0);
+}
 
-        memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
-        gba_dev_sim.close(dev);
-        CHECK(0 == setgid(65534) && 0 == setuid(65534)); /* nobody */
-        own = sim_open(&path);
-        CHECK(own != NULL);
-        CHECK(0 != memcmp(uuid, sim_info(own).uuid, sizeof uuid));
-        gba_dev_sim.close(own);
-        _exit(0);
-    }
-    assert_true(sim_child_ok(child));
-    gba_dev_sim.close(dev);
+static int in_namespace(int kind)
+{
+    if (0 != unshare(kind))
+        return 2;
+    return is_another() ? 0 : 1;
 }
 
 /* Nor does a process in another IPC or network namespace: that is another host. */
-TEST(test_other_host)
+SIM_TEST(test_other_host)
 {
-    static const int kinds[] = {CLONE_NEWIPC, CLONE_NEWNET};
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev = sim_open(&path);
-
-    assert_non_null(dev);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        pid_t child = sim_fork();
-        int status;
-
-        if (0 == child) {
-            struct gba_dev *own;
-
-            if (0 != unshare(kinds[i]))
-                _exit(2); /* not permitted here */
-            own = sim_open(&path);
-            CHECK(own != NULL);
-            CHECK(0 != memcmp(sim_info(dev).uuid, sim_info(own).uuid, GBA_UUID_SIZE));
-            _exit(0);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFEXITED(status));
-        assert_true(0 == WEXITSTATUS(status) || 2 == WEXITSTATUS(status));
-    }
-    gba_dev_sim.close(dev);
+    assert_int_not_equal(status_of(in_namespace, CLONE_NEWIPC), 1);
+    assert_int_not_equal(status_of(in_namespace, CLONE_NEWNET), 1);
 }
 
 #ifndef CLONE_NEWTIME /* not in the headers of older systems */
@@ -377,77 +347,59 @@ static bool change_time_namespace(void)
     return written;
 }
 
-/* In the child: a simulator of that name exists, with the unit `ours`, and another one is made. */
-static void open_in_other_time_namespace(const struct gba_dev_path *path, const uint8_t *ours)
+/* A simulator of that name exists, and another one is made. */
+static int open_in_other_time(int unused)
 {
-    struct gba_dev *dev = sim_open(path), *again;
-    uint8_t uuid[GBA_UUID_SIZE];
+    struct gba_dev *own = sim_open(&path);
     pid_t child;
 
-    CHECK(dev != NULL);
-    memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
-    CHECK(0 != memcmp(ours, uuid, sizeof uuid));
+    (void)unused;
+    CHECK(own != NULL);
+    CHECK(0 != memcmp(unit, sim_info(own).uuid, sizeof unit));
     child = sim_fork(); /* a later process finds the right one of the two */
     if (0 == child) {
-        again = sim_open(path);
-        CHECK(again != NULL);
-        CHECK(0 == memcmp(sim_info(again).uuid, uuid, sizeof uuid));
-        _exit(0);
+        memcpy(unit, sim_info(own).uuid, sizeof unit);
+        _exit(is_another());
     }
-    CHECK(sim_child_ok(child));
+    return sim_child_ok(child) ? 0 : 1;
+}
+
+static int in_other_time(int unused)
+{
+    if (!change_time_namespace())
+        return 2;
+    return status_of(open_in_other_time, unused);
 }
 
 /* In another time namespace processes have other start times, so all of ours look dead. A process
  * that opens our simulator there gets another one, and takes nothing from us. */
-TEST(test_other_time)
+SIM_TEST(test_other_time)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev = sim_open(&path);
-    uint8_t uuid[GBA_UUID_SIZE];
     gba_group_handle_t handle;
-    pid_t child;
     int status;
 
-    assert_non_null(dev);
-    memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
     assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
-    child = sim_fork();
-    if (0 == child) {
-        if (!change_time_namespace())
-            _exit(2);
-        child = sim_fork();
-        if (0 == child) {
-            open_in_other_time_namespace(&path, uuid);
-            _exit(0);
-        }
-        _exit(sim_child_ok(child) ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
+    status = status_of(in_other_time, 0);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    gba_dev_sim.close(dev);
-    if (2 == WEXITSTATUS(status)) {
+    gba_dev_sim.cancel(dev, &handle);
+    assert_int_not_equal(status, 1);
+    if (2 == status)
         print_message("time namespaces are not permitted here\n");
-        skip();
-    }
-    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int with_file_limit(int limit)
+{
+    const struct rlimit limits = {.rlim_cur = (rlim_t)limit, .rlim_max = (rlim_t)limit};
+
+    path = sim_path();
+    CHECK(0 == setrlimit(RLIMIT_FSIZE, &limits));
+    return GBA_ERR_NOMEM == gba_dev_sim.open(&path, NULL, &dev) ? 0 : 1;
 }
 
 /* Too small a limit of the file size is an error, and SIGXFSZ does not end the process. */
 TEST(test_file_limit)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    pid_t child = sim_fork();
-
-    if (0 == child) {
-        const struct rlimit limit = {.rlim_cur = 65536, .rlim_max = 65536};
-        struct gba_dev *dev;
-
-        CHECK(0 == setrlimit(RLIMIT_FSIZE, &limit));
-        CHECK(GBA_ERR_NOMEM == gba_dev_sim.open(&path, NULL, &dev));
-        _exit(0);
-    }
-    assert_true(sim_child_ok(child));
+    assert_int_equal(status_of(with_file_limit, 65536), 0);
 }
 
 TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

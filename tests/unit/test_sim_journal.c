@@ -70,30 +70,27 @@ static void change(struct gba_model *model, int call, uint32_t port,
 }
 
 /* Each change of a group, done and then undone from the journal. */
-TEST(test_undo)
+SIM_TEST(test_undo)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
     const uint32_t port = gba_sim_holder((struct gba_sim_dev *)dev) - 1;
     static struct gba_model_group before;
     gba_group_handle_t handle;
-    struct gba_membership *membership[2];
 
     for (int call = 0; call < CALLS; call++) {
         assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
         assert_int_equal(handle.group, 0);
-        membership[0] = sim_join(dev, &handle, 0, 0);
+        member[0] = sim_join(dev, &handle, 0, 0);
         if (call > JOIN)
-            assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &membership[1]), GBA_OK);
+            assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &member[1]), GBA_OK);
         if (call > MAP)
-            assert_int_equal(gba_dev_sim.map_flag(membership[1]), GBA_OK);
+            assert_int_equal(gba_dev_sim.map_flag(member[1]), GBA_OK);
         if (call > ARM)
-            assert_int_equal(gba_dev_sim.configure(membership[0], 0), GBA_OK);
+            assert_int_equal(gba_dev_sim.configure(member[0], 0), GBA_OK);
         if (call > ARRIVE)
-            sim_arrive(membership[0], 1);
+            sim_arrive(member[0], 1);
         if (LAST_LEAVE == call)
-            gba_dev_sim.leave(membership[0]);
+            gba_dev_sim.leave(member[0]);
         assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
         before = segment->model.group[0];
         gba_sim_journal_begin(segment, 0,
@@ -103,19 +100,16 @@ TEST(test_undo)
         assert_undone(segment, &before);
         gba_sim_group_unlock(segment, 0);
         if (LAST_LEAVE != call)
-            gba_dev_sim.leave(membership[0]);
+            gba_dev_sim.leave(member[0]);
         if (call > JOIN)
-            gba_dev_sim.leave(membership[1]);
+            gba_dev_sim.leave(member[1]);
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     }
-    gba_dev_sim.close(dev);
 }
 
 /* The same for ALLOC, and for the end of an allocation without any JOIN. */
-TEST(test_undo_alloc)
+SIM_TEST(test_undo_alloc)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     struct gba_model *model = &sim_segment(dev)->model;
     static struct gba_model_group before;
     struct gba_model_effects effects;
@@ -135,7 +129,7 @@ TEST(test_undo_alloc)
         assert_undone(sim_segment(dev), &before);
         gba_sim_group_unlock(sim_segment(dev), 0);
     }
-    gba_dev_sim.close(dev);
+    assert_int_equal(gba_control_free(model, 0, 0, 1), GBA_RESULT_OK);
 }
 
 TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

@@ -8,14 +8,14 @@
 
 #include "gba/spec/gba_ioctl.h"
 
-static struct gba_sim_dev *sim(struct gba_dev *dev)
+static struct gba_sim_dev *sim(struct gba_dev *of)
 {
-    return (struct gba_sim_dev *)dev;
+    return (struct gba_sim_dev *)of;
 }
 
 /* The ports of this process, of its parent, and of dead processes. A gba_info that lists all
  * devices also has a port, for a moment. */
-static uint32_t ports_used(struct gba_dev *dev)
+static uint32_t ports_used(void)
 {
     uint32_t used = 0;
 
@@ -32,12 +32,10 @@ static uint32_t ports_used(struct gba_dev *dev)
 }
 
 /* Each open takes a port, and its close frees it. */
-TEST(test_open)
+SIM_TEST(test_open)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev = sim_open(&path), *other;
+    struct gba_dev *other;
 
-    assert_non_null(dev);
     assert_int_equal(gba_sim_holder(sim(dev)), 1);
     assert_int_equal(gba_sim_holder_pid(sim_segment(dev), 1), getpid());
     assert_int_equal(gba_sim_holder_pid(sim_segment(dev), 2), 0);
@@ -45,17 +43,15 @@ TEST(test_open)
     other = sim_open(&path);
     assert_non_null(other);
     assert_int_equal(gba_sim_holder(sim(other)), 2);
-    assert_int_equal(ports_used(dev), 2);
+    assert_int_equal(ports_used(), 2);
     gba_dev_sim.close(other);
-    assert_int_equal(ports_used(dev), 1);
-    gba_dev_sim.close(dev);
+    assert_int_equal(ports_used(), 1);
 }
 
 /* A close withdraws what its port holds, and nothing of another port of the process. */
-TEST(test_close)
+SIM_TEST(test_close)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev = sim_open(&path), *other = sim_open(&path);
+    struct gba_dev *other = sim_open(&path);
     const struct gba_model_record *record = &sim_segment(dev)->model.group[0].record;
     struct gba_membership *mine, *left;
     gba_group_handle_t handle, unused;
@@ -72,16 +68,12 @@ TEST(test_close)
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
     free(left);
     gba_dev_sim.leave(mine);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
 }
 
 /* A child of fork has a port of its own from its first allocation or membership on. Another process
  * claims the port only after all that the child held was taken back. */
-TEST(test_child)
+SIM_TEST(test_child)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     const struct gba_model_record *record = &sim_segment(dev)->model.group[0].record;
     struct gba_membership *living;
     gba_group_handle_t handle, other;
@@ -99,44 +91,39 @@ TEST(test_child)
         CHECK(2 == gba_sim_holder(sim(dev)));
         CHECK(sim_join(dev, &handle, 1, 0) != NULL);
         CHECK(GBA_OK == sim_alloc(dev, 2, &other));
-        CHECK(2 == ports_used(dev));
+        CHECK(2 == ports_used());
         CHECK(GBA_OK == gba_dev_sim.owners(dev, owner, GBA_GROUPS, &count) && 2 == count);
         CHECK((uint32_t)getpid() == owner[0].process); /* the lowest member */
         CHECK((uint32_t)getpid() == owner[1].process);
         raise(SIGKILL);
     }
     assert_true(sim_child_killed(child));
-    assert_int_equal(ports_used(dev), 2);
+    assert_int_equal(ports_used(), 2);
     assert_int_equal(gba_dev_sim.owners(dev, owner, GBA_GROUPS, &count), GBA_OK);
     assert_int_equal(count, 1);
     assert_int_equal(owner[0].process, getpid());
     assert_int_equal(owner[0].present, 1);
-    assert_int_equal(ports_used(dev), 1);
+    assert_int_equal(ports_used(), 1);
     assert_int_equal(record->present, 1);
     gba_dev_sim.leave(living);
-    gba_dev_sim.close(dev);
 }
 
 /* A process number that was used again: its start time shows that the owner of the port is dead. */
-TEST(test_another_start)
+SIM_TEST(test_another_start)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     struct gba_sim_port *port = &sim_segment(dev)->port[5];
 
     gba_word_store_relaxed(&port->start, gba_sim_process_self().start + 1);
     gba_word_store_relaxed(&port->pid, (uint64_t)getpid());
     gba_sim_reap(sim(dev));
-    assert_int_equal(ports_used(dev), 1);
-    gba_dev_sim.close(dev);
+    assert_int_equal(ports_used(), 1);
 }
 
 /* If all ports are in use, an open fails, and a child of fork gets no group. The port of a dead
  * process is in use only until then. */
-TEST(test_all_in_use)
+SIM_TEST(test_all_in_use)
 {
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev = sim_open(&path), *other = NULL;
+    struct gba_dev *other = NULL;
     struct gba_sim_segment *segment = sim_segment(dev);
     pid_t child;
 
@@ -160,7 +147,6 @@ TEST(test_all_in_use)
     assert_int_equal(gba_dev_sim.open(&path, NULL, &other), GBA_OK);
     assert_int_equal(gba_sim_holder(sim(other)), 8);
     gba_dev_sim.close(other);
-    gba_dev_sim.close(dev);
 }
 
 static void claim_and_end(void *arg)
@@ -174,30 +160,25 @@ static void claim_and_end(void *arg)
 
 /* A process is killed at any instruction while it claims or frees a port: the port is free again,
  * and its number is used again. */
-TEST(test_step_claim)
+SIM_TEST(test_step_claim)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[2];
     uint32_t held = 0;
     int ended = 0;
 
-    sim_group(dev, 2, 0, membership);
+    sim_group(2, 0);
     for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
         ended = sim_step_and_kill(claim_and_end, dev, steps);
         if (ended < 0)
             skip();
-        assert_in_range(ports_used(dev), 1, 2);
-        held += 2 == ports_used(dev);
+        assert_in_range(ports_used(), 1, 2);
+        held += 2 == ports_used();
         gba_sim_reap(sim(dev));
-        assert_int_equal(ports_used(dev), 1);
+        assert_int_equal(ports_used(), 1);
         assert_int_equal(gba_sim_holder(sim(dev)), 1);
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
     }
     assert_true(held > 0);
-    sim_round(membership, 2, 1);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
+    sim_round(1);
 }
 
 TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

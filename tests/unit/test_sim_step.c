@@ -22,81 +22,67 @@ static void stop_and_arrive(void *arg)
 
 /* The arrival that completes a round, interrupted at every few instructions: it happened completely
  * or not at all, and sending both arrivals again completes the round. */
-TEST(test_step_arrive)
+SIM_TEST(test_step_arrive)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[2];
     gba_group_state_t group;
     uint32_t round = 1, happened = 0, cut = 0;
     int ended = 0;
 
-    sim_group(dev, 2, 0, membership);
-    sim_round(membership, 2, round); /* also: the dynamic linker has finished */
+    sim_group(2, 0);
+    sim_round(round); /* also: the dynamic linker has finished */
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
-        struct arrival arrival = {.membership = membership[1], .round = round + 1};
+        struct arrival arrival = {.membership = member[1], .round = round + 1};
 
         round++;
-        sim_arrive(membership[0], round);
+        sim_arrive(member[0], round);
         ended = sim_step_and_kill(stop_and_arrive, &arrival, steps);
         if (ended < 0)
             skip();
-        assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
+        assert_int_equal(gba_dev_sim.inspect(member[0], &group), GBA_OK);
         assert_true(round == group.sequence || round - 1 == group.sequence);
         assert_int_equal(group.arrived_count, round == group.sequence ? 0 : 1);
         happened += round == group.sequence;
         cut += round != group.sequence;
-        assert_false(sim_released(membership[0], round) && round != group.sequence);
-        sim_arrive(membership[1], round);
-        sim_arrive(membership[0], round);
-        assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
+        assert_false(sim_released(member[0], round) && round != group.sequence);
+        sim_arrive(member[1], round);
+        sim_arrive(member[0], round);
+        assert_true(sim_released(member[0], round) && sim_released(member[1], round));
     }
     assert_true(cut > 10 && happened > 1);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
-}
-
-static void live_once(struct gba_dev *dev)
-{
-    struct gba_membership *membership[2];
-    gba_group_handle_t handle;
-
-    CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
-    for (uint32_t m = 0; m < 2; m++)
-        membership[m] = sim_join(dev, &handle, m, 0);
-    CHECK(GBA_OK == gba_dev_sim.configure(membership[0], 0));
-    gba_dev_sim.leave(membership[0]);
-    gba_dev_sim.leave(membership[1]);
 }
 
 static void run_life(void *arg)
 {
-    raise(SIGSTOP);
-    live_once(arg);
+    gba_group_handle_t handle;
+
+    if (arg != NULL)
+        raise(SIGSTOP);
+    CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
+    for (uint32_t m = 0; m < 2; m++)
+        member[m] = sim_join(dev, &handle, m, 0);
+    CHECK(GBA_OK == gba_dev_sim.configure(member[0], 0));
+    gba_dev_sim.leave(member[0]);
+    gba_dev_sim.leave(member[1]);
 }
 
 /* The whole life of a group, interrupted anywhere: what was held is free again, and the group
  * works. */
-TEST(test_step_life)
+SIM_TEST(test_step_life)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[2];
     int ended = 0;
 
-    live_once(dev);
+    run_life(NULL);
     for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
         ended = sim_step_and_kill(run_life, dev, steps);
         if (ended < 0)
             skip();
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-        sim_group(dev, 2, steps, membership);
-        assert_int_equal(membership[0]->group, 0);
-        sim_round(membership, 2, steps + 1);
-        sim_leave(membership, 2);
+        sim_group(2, steps);
+        assert_int_equal(member[0]->group, 0);
+        sim_round(steps + 1);
+        sim_leave();
     }
-    gba_dev_sim.close(dev);
 }
 
 /* A reaper stops here first (see tests/local.mk), because the tens of thousands of instructions
@@ -123,18 +109,16 @@ static uint32_t mapped(const struct gba_model_group *group)
 {
     uint32_t count = 0;
 
-    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-        count += 0 != group->table[member];
+    for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++)
+        count += 0 != group->table[i];
     return count;
 }
 
 /* A process is killed while it takes down the port of a dead process, with three memberships in one
  * group and the allocation of another one: the port has left a group completely or not at all. The
  * next process takes back the rest, and nothing of the living member. */
-TEST(test_step_reap)
+SIM_TEST(test_step_reap)
 {
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
     const struct gba_model_group *group = sim_segment(dev)->model.group;
     struct gba_membership *living;
     gba_group_handle_t handle, other;
@@ -171,7 +155,6 @@ TEST(test_step_reap)
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     }
     assert_true(undone > 10 && half > 0);
-    gba_dev_sim.close(dev);
 }
 
 TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))
