@@ -48,11 +48,11 @@ static inline struct gba_dev *cdev_open(void)
     return dev;
 }
 
-static inline uint32_t cdev_free_groups(struct gba_dev *dev)
+static inline uint32_t cdev_free_groups(struct gba_dev *of)
 {
     gba_device_info_t info;
 
-    assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
+    assert_int_equal(gba_dev_cdev.query(of, &info), GBA_OK);
     return info.groups_free;
 }
 
@@ -76,5 +76,26 @@ static inline struct gba_membership *cdev_membership(struct gba_dev *dev,
     assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_OK);
     return membership;
 }
+
+static struct gba_dev *dev; /* of a test, opened before it */
+
+static inline int dev_setup(void **state)
+{
+    cdev_setup(state);
+    dev = cdev_open();
+    return 0;
+}
+
+/* All groups are free, and the test has checked all lines of the log. */
+static inline int dev_teardown(void **state)
+{
+    const uint32_t free_groups = cdev_free_groups(dev);
+
+    gba_dev_cdev.close(dev);
+    assert_silent();
+    return cdev_teardown(state) + (free_groups != GBA_GROUPS);
+}
+
+#define DEV_TEST(name) TEST_WITH(name, dev_setup, dev_teardown, NULL)
 
 #endif

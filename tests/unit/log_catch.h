@@ -33,14 +33,15 @@ static inline void log_forget(void)
     log_last[0] = '\0';
 }
 
-/* Checks that there is exactly one line since log_forget, without a newline, and that it has this
- * text. */
+/* Checks that there is exactly one line since log_forget or the last check, without a newline, and
+ * that it has this text. */
 #define assert_logged(what)                                     \
     do {                                                        \
         assert_int_equal(log_lines, 1);                         \
         if (strstr(log_last, (what)) == NULL)                   \
             fail_msg("\"%s\" is not in: %s", (what), log_last); \
         assert_null(strchr(log_last, '\n'));                    \
+        log_lines = 0;                                          \
     } while (0)
 
 #define assert_silent()                       \

@@ -51,7 +51,7 @@ static const struct expected_error errors[] = {
 };
 
 /* One whole life of a group, and the result of each call; it continues as far as possible. */
-static gba_status_t live(struct gba_dev *dev)
+static gba_status_t live(void)
 {
     gba_device_info_t info;
     gba_group_state_t group;
@@ -80,64 +80,55 @@ static gba_status_t live(struct gba_dev *dev)
     return status;
 }
 
-CDEV_TEST(every_error_of_every_call)
+DEV_TEST(every_error_of_every_call)
 {
-    struct gba_dev *dev = cdev_open();
-
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         const struct expected_error *e = &errors[i];
         gba_status_t status;
 
-        log_forget();
         fake_kernel_fail(e->request, e->error, 1);
-        status = live(dev);
+        status = live();
         if (e->status != status || e->logged != (1 == log_lines))
             fail_msg("call %lu, %s: %s, %u lines", _IOC_NR(e->request), strerror(e->error),
                      gba_status_name(status), log_lines);
+        log_forget();
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
         assert_int_equal(fake_kernel.seen.slots, 0);
         assert_int_equal(fake_kernel.seen.pages, 0);
         assert_int_equal(fake_kernel.seen.doorbells, 0);
-        assert_int_equal(live(dev), GBA_OK); /* the next user finds everything free */
+        assert_int_equal(live(), GBA_OK); /* the next user finds everything free */
     }
-    gba_dev_cdev.close(dev);
 }
 
-CDEV_TEST(interrupted_calls)
+DEV_TEST(interrupted_calls)
 {
     static const unsigned long requests[] = {GBA_IOC_QUERY,     GBA_IOC_ALLOC, GBA_IOC_JOIN,
                                              GBA_IOC_CONFIGURE, GBA_IOC_LEAVE, GBA_IOC_INSPECT};
-    struct gba_dev *dev = cdev_open();
 
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         fake_kernel_fail(requests[i], EINTR, 3);
-        assert_int_equal(live(dev), GBA_OK);
+        assert_int_equal(live(), GBA_OK);
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     }
-    assert_silent();
-    gba_dev_cdev.close(dev);
 }
 
 /* Joined, but no doorbell: the membership is given back. */
-CDEV_TEST(no_doorbell)
+DEV_TEST(no_doorbell)
 {
     static const struct {
-        unsigned long call;
         int error;
         gba_status_t status;
-    } failures[] = {{FAKE_MMAP, EPERM, GBA_ERR_PERM},
-                    {FAKE_MMAP, ENOMEM, GBA_ERR_NOMEM},
-                    {FAKE_MMAP, EAGAIN, GBA_ERR_NOMEM},
-                    {FAKE_MMAP, EINVAL, GBA_ERR_IO},
-                    {FAKE_MMAP, ENODEV, GBA_ERR_DEAD}};
-    struct gba_dev *dev = cdev_open();
+    } failures[] = {{EPERM, GBA_ERR_PERM},
+                    {ENOMEM, GBA_ERR_NOMEM},
+                    {EAGAIN, GBA_ERR_NOMEM},
+                    {EINVAL, GBA_ERR_IO},
+                    {ENODEV, GBA_ERR_DEAD}};
 
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         gba_group_handle_t handle = cdev_alloc(dev, 2);
         struct gba_membership *membership = NULL;
 
-        log_forget();
-        fake_kernel_fail(failures[i].call, failures[i].error, 1);
+        fake_kernel_fail(FAKE_MMAP, failures[i].error, 1);
         assert_int_equal(gba_dev_cdev.join(dev, &handle, 1, &membership), failures[i].status);
         assert_null(membership);
         if (GBA_ERR_DEAD == failures[i].status)
@@ -147,7 +138,6 @@ CDEV_TEST(no_doorbell)
         assert_int_equal(fake_kernel.seen.doorbells, 0);
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     }
-    gba_dev_cdev.close(dev);
 }
 
 /* What a driver returns from JOIN instead. */
@@ -162,14 +152,13 @@ static void forge_join(struct gba_ioc_join *join)
 }
 
 /* Mappings that the interface does not allow are not made. */
-CDEV_TEST(invalid_mappings)
+DEV_TEST(invalid_mappings)
 {
     const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
     const struct gba_ioc_join good = {.doorbell_offset = 16 * page,
                                       .flag_offset = 32 * page,
                                       .flag_position = 128,
                                       .map_size = page};
-    struct gba_dev *dev = cdev_open();
     struct gba_ioc_join wrong[14];
     size_t count = 0;
 
@@ -195,18 +184,15 @@ CDEV_TEST(invalid_mappings)
         gba_group_handle_t handle = cdev_alloc(dev, 2);
         struct gba_membership *membership = NULL;
 
-        log_forget();
         forged = wrong[i];
         assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_ERR_IO);
         assert_logged("driver returned invalid mappings");
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     }
-    gba_dev_cdev.close(dev);
 }
 
-CDEV_TEST(a_dead_device)
+DEV_TEST(a_dead_device)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1), other = cdev_alloc(dev, 1);
     struct gba_membership *membership = cdev_membership(dev, &handle, 0), *none;
     gba_device_info_t info;
@@ -225,15 +211,13 @@ CDEV_TEST(a_dead_device)
     assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     gba_dev_cdev.close(dev);
     dev = cdev_open(); /* its registers can be read */
-    gba_dev_cdev.close(dev);
-    assert_silent();
 }
 
 /* The allocator's own JOIN fails because another process has joined. Nothing is left to give up,
  * and the log has that reason only. Any other failure of FREE is logged. */
-CDEV_TEST(an_allocation_that_others_have_joined)
+DEV_TEST(an_allocation_that_others_have_joined)
 {
-    struct gba_dev *dev = cdev_open(), *other = cdev_open();
+    struct gba_dev *other = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *membership = cdev_membership(other, &handle, 1), *none = NULL;
 
@@ -241,7 +225,6 @@ CDEV_TEST(an_allocation_that_others_have_joined)
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &none), GBA_ERR_IO);
     gba_dev_cdev.cancel(dev, &handle);
     assert_logged("refuses JOIN");
-    log_forget();
     gba_dev_cdev.leave(membership);
     assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     handle = cdev_alloc(dev, 2);
@@ -250,12 +233,12 @@ CDEV_TEST(an_allocation_that_others_have_joined)
     gba_dev_cdev.cancel(dev, &handle);
     assert_logged("refuses FREE");
     gba_dev_cdev.close(other);
-    gba_dev_cdev.close(dev);
+    gba_dev_cdev.close(dev); /* the driver frees the group */
+    dev = cdev_open();
 }
 
-CDEV_TEST(registers)
+DEV_TEST(registers)
 {
-    struct gba_dev *dev = cdev_open();
     uint64_t value = 77;
 
     fake_kernel_fail(FAKE_OPEN_REGS, ENOENT, 1);
@@ -265,7 +248,6 @@ CDEV_TEST(registers)
     assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_PERM);
     assert_logged("/sys/kernel/debug/gba/gba0/registers: Permission denied; only root");
     assert_int_equal(value, 77);
-    log_forget();
     assert_int_equal(gba_dev_cdev.reg_read(dev, 2, 4, &value), GBA_ERR_PARAM);
     assert_int_equal(gba_dev_cdev.reg_write(dev, 4, 8, value), GBA_ERR_PARAM);
     assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
@@ -275,26 +257,21 @@ CDEV_TEST(registers)
     fake_kernel_fail(FAKE_REGS, EIO, 1);
     assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_IO);
     assert_logged("cannot access the registers of the GBA: Input/output error");
-    gba_dev_cdev.close(dev);
 }
 
 /* The debug file is found by the usual name only. */
-CDEV_TEST(registers_of_another_name)
+DEV_TEST(registers_of_another_name)
 {
-    struct gba_dev *dev = cdev_open();
     uint64_t value;
 
     strcpy(((struct gba_cdev *)dev)->path, "/dev/mine");
     assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_UNSUPPORTED);
-    gba_dev_cdev.close(dev);
-    assert_silent();
 }
 
 /* The administrator's limits, and those of the job itself. */
-CDEV_TEST(limits)
+DEV_TEST(limits)
 {
     const gba_group_request_t limited = {.members = 1, .groups_max = 1};
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2), none;
     struct gba_membership *membership, *second;
 
@@ -305,16 +282,14 @@ CDEV_TEST(limits)
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 1, &second), GBA_ERR_QUOTA);
     gba_dev_cdev.leave(membership);
-    gba_dev_cdev.close(dev);
-    assert_silent();
 }
 
 /* Two open files are two processes to the driver. Closing one ends only its own memberships. */
-CDEV_TEST(two_files)
+DEV_TEST(two_files)
 {
-    struct gba_dev *a = cdev_open(), *b = cdev_open();
-    gba_group_handle_t handle = cdev_alloc(a, 2);
-    struct gba_membership *mine = cdev_membership(a, &handle, 0),
+    struct gba_dev *b = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *mine = cdev_membership(dev, &handle, 0),
                           *theirs = cdev_membership(b, &handle, 1);
     gba_group_state_t group;
 
@@ -324,7 +299,6 @@ CDEV_TEST(two_files)
     assert_int_equal(gba_dev_cdev.inspect(mine, &group), GBA_OK);
     assert_int_equal(group.members, 2);
     gba_dev_cdev.leave(mine);
-    gba_dev_cdev.close(a);
 }
 
 /* Whether that page is mapped in this process. */
@@ -345,8 +319,7 @@ static void *map_there(const volatile void *address)
 }
 
 /* 0, or the number of the first failed check. */
-static int child(struct gba_dev *dev, struct gba_membership *membership,
-                 const gba_group_handle_t *handle)
+static int child(struct gba_membership *membership, const gba_group_handle_t *handle)
 {
     uint32_t ioctls = fake_kernel.seen.ioctls;
     gba_group_state_t group;
@@ -378,9 +351,8 @@ static int child(struct gba_dev *dev, struct gba_membership *membership,
     return is_mapped(flag) && is_mapped(doorbell) ? 0 : 7;
 }
 
-CDEV_TEST(a_child_of_fork)
+DEV_TEST(a_child_of_fork)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *membership = cdev_membership(dev, &handle, 0);
     int status;
@@ -391,26 +363,26 @@ CDEV_TEST(a_child_of_fork)
     pid = fork();
     assert_true(pid >= 0);
     if (0 == pid)
-        _exit(child(dev, membership, &handle));
+        _exit(child(membership, &handle));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     gba_dev_cdev.leave(membership);
-    gba_dev_cdev.close(dev);
-    assert_silent();
 }
 
 /* A program that closes all descriptors, and then opens files of its own: no call of the library
  * reaches them. */
 CDEV_TEST(replaced_descriptor)
 {
-    struct gba_dev *dev = cdev_open();
-    const gba_group_handle_t handle = cdev_alloc(dev, 2);
-    struct gba_membership *membership = cdev_membership(dev, &handle, 0), *other = NULL;
+    struct gba_membership *membership, *other = NULL;
+    gba_group_handle_t handle;
     int file, registers;
     gba_device_info_t info;
     uint64_t value;
 
+    dev = cdev_open();
+    handle = cdev_alloc(dev, 2);
+    membership = cdev_membership(dev, &handle, 0);
     assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
     file = ((struct gba_cdev *)dev)->file.number;
     registers = ((struct gba_cdev *)dev)->registers.number;

@@ -15,15 +15,13 @@ static uint32_t pages_of(uint32_t flags)
 }
 
 /* The call can be repeated. */
-CDEV_TEST(a_failing_mmap)
+DEV_TEST(a_failing_mmap)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *membership;
 
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
     for (int i = 0; i < 3; i++) {
-        log_forget();
         fake_kernel_fail(FAKE_MMAP_FLAG, ENOMEM, 1);
         assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
         assert_logged("cannot map the release flag of GBA group");
@@ -33,13 +31,11 @@ CDEV_TEST(a_failing_mmap)
     assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_OK);
     assert_true(0 == gba_flag_load_relaxed(membership->flag));
     gba_dev_cdev.leave(membership);
-    gba_dev_cdev.close(dev);
 }
 
 /* A membership that never mapped its flag can leave. */
-CDEV_TEST(no_flag)
+DEV_TEST(no_flag)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *a, *b = cdev_membership(dev, &handle, 1);
 
@@ -47,17 +43,15 @@ CDEV_TEST(no_flag)
     gba_dev_cdev.leave(a);
     assert_int_equal(fake_kernel.seen.pages, 1);
     gba_dev_cdev.leave(b);
-    gba_dev_cdev.close(dev);
 }
 
 /* A whole group in this process. */
-static void memberships_take(struct gba_dev *dev, struct gba_membership **membership,
-                             uint32_t count)
+static void memberships_take(struct gba_dev *of, struct gba_membership **membership, uint32_t count)
 {
-    gba_group_handle_t handle = cdev_alloc(dev, count);
+    gba_group_handle_t handle = cdev_alloc(of, count);
 
     for (uint32_t i = 0; i < count; i++)
-        membership[i] = cdev_membership(dev, &handle, i);
+        membership[i] = cdev_membership(of, &handle, i);
 }
 
 static void memberships_leave(struct gba_membership **membership, uint32_t count)
@@ -66,9 +60,9 @@ static void memberships_leave(struct gba_membership **membership, uint32_t count
         gba_dev_cdev.leave(membership[i]);
 }
 
-CDEV_TEST(shared_pages)
+DEV_TEST(shared_pages)
 {
-    struct gba_dev *dev = cdev_open(), *second = cdev_open();
+    struct gba_dev *second = cdev_open();
     struct gba_membership *one[50], *other[50], *apart[3];
 
     memberships_take(dev, one, 50);
@@ -90,15 +84,12 @@ CDEV_TEST(shared_pages)
     assert_int_equal(fake_kernel.seen.pages, 1);
     memberships_leave(apart, 3);
     assert_int_equal(fake_kernel.seen.pages, 0);
-    gba_dev_cdev.close(dev);
     gba_dev_cdev.close(second);
-    assert_silent();
 }
 
 /* A flag that a membership gave back begins at 0 again, and without a reason. */
-CDEV_TEST(flags_begin_anew)
+DEV_TEST(flags_begin_anew)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1);
     struct gba_membership *membership = cdev_membership(dev, &handle, 0), *keeper;
     gba_flag_t *flag = membership->flag;
@@ -114,13 +105,11 @@ CDEV_TEST(flags_begin_anew)
     assert_int_equal(gba_dev_cdev.failure(membership), GBA_OK);
     gba_dev_cdev.leave(membership);
     gba_dev_cdev.leave(keeper);
-    gba_dev_cdev.close(dev);
 }
 
 /* The driver ends the membership when the file is closed, whatever LEAVE returned. */
-CDEV_TEST(a_leave_that_fails)
+DEV_TEST(a_leave_that_fails)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *lost = cdev_membership(dev, &handle, 0);
     struct gba_membership *membership[40];
@@ -138,6 +127,7 @@ CDEV_TEST(a_leave_that_fails)
     memberships_leave(membership, 40);
     assert_int_equal(fake_kernel.seen.slots, 1);
     gba_dev_cdev.close(dev);
+    dev = cdev_open();
 }
 
 #define THREADS 4
@@ -181,13 +171,13 @@ CDEV_TEST(pages_among_threads)
 {
     static const struct gba_cdev_sys sys = {.mmap = thread_mmap, .munmap = thread_munmap};
     const struct gba_cdev_sys *const fake = gba_cdev_sys;
-    struct gba_cdev dev = {.file.number = -1};
+    struct gba_cdev shared = {.file.number = -1};
     pthread_t thread[THREADS];
 
-    pthread_mutex_init(&dev.lock, NULL);
+    pthread_mutex_init(&shared.lock, NULL);
     gba_cdev_sys = &sys;
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, page_user, &dev), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, page_user, &shared), 0);
     for (int i = 0; i < THREADS; i++) {
         void *wrong;
 
@@ -197,8 +187,8 @@ CDEV_TEST(pages_among_threads)
     gba_cdev_sys = fake;
     assert_int_equal(gba_word_load_relaxed(&mapped), 0);
     assert_int_equal(gba_word_load_relaxed(&mapped_most), 0);
-    assert_null(dev.pages);
-    pthread_mutex_destroy(&dev.lock);
+    assert_null(shared.pages);
+    pthread_mutex_destroy(&shared.lock);
 }
 
 TEST_MAIN()

@@ -4,16 +4,14 @@
 #include "tests/unit/cdev_test.h"
 
 /* The owners that the library lists: those of the caller's user, or all for the administrator. */
-CDEV_TEST(test_DRV_20_owners)
+DEV_TEST(test_DRV_20_owners)
 {
     gba_group_owner_t list[GBA_GROUPS];
     struct gba_membership *first, *second;
     gba_group_handle_t mine, other;
-    struct gba_dev *dev, *next;
+    struct gba_dev *next = cdev_open();
     uint32_t count = 99;
 
-    dev = cdev_open();
-    next = cdev_open();
     fake_kernel.uid = 7;
     other = cdev_alloc(next, 3);
     fake_kernel.uid = 5;
@@ -44,7 +42,6 @@ CDEV_TEST(test_DRV_20_owners)
     gba_dev_cdev.leave(second);
     gba_dev_cdev.cancel(next, &other);
     gba_dev_cdev.close(next);
-    gba_dev_cdev.close(dev);
 }
 
 /* An older driver of this version has no OWNER, and the library does not call it. */
@@ -52,7 +49,6 @@ CDEV_TEST(owners_of_an_older_driver)
 {
     gba_group_owner_t list[GBA_GROUPS];
     uint32_t count, calls;
-    struct gba_dev *dev;
 
     fake_kernel.features &= ~GBA_FEATURE_OWNER;
     dev = cdev_open();
@@ -62,11 +58,11 @@ CDEV_TEST(owners_of_an_older_driver)
     gba_dev_cdev.close(dev);
 }
 
-static gba_status_t ask(struct gba_dev *dev, uint32_t groups_max, gba_group_handle_t *handle)
+static gba_status_t ask(struct gba_dev *of, uint32_t groups_max, gba_group_handle_t *handle)
 {
     const gba_group_request_t request = {.members = 2, .groups_max = groups_max};
 
-    return gba_dev_cdev.alloc(dev, &request, handle);
+    return gba_dev_cdev.alloc(of, &request, handle);
 }
 
 /* The number of a job is the same in all its processes, and differs from that of other jobs. */
@@ -74,23 +70,23 @@ CDEV_TEST(jobs)
 {
     static const gba_device_attr_t attr[] = {
         {.job = "123.0"}, {.job = "123.0"}, {.job = "124.0"}, {.job = NULL}};
-    struct gba_dev *dev[4];
+    struct gba_dev *of[4];
     gba_group_handle_t handle;
 
     for (int i = 0; i < 4; i++)
-        assert_int_equal(gba_dev_cdev.open(&cdev_path, &attr[i], &dev[i]), GBA_OK);
-    assert_int_equal(ask(dev[0], 2, &handle), GBA_OK);
-    assert_int_equal(ask(dev[1], 2, &handle), GBA_OK);
-    assert_int_equal(ask(dev[0], 2, &handle), GBA_ERR_LIMIT);
-    assert_int_equal(ask(dev[1], 2, &handle), GBA_ERR_LIMIT);
-    assert_int_equal(ask(dev[2], 1, &handle), GBA_OK);
-    assert_int_equal(ask(dev[3], 1, &handle), GBA_OK);
-    assert_int_equal(ask(dev[3], 1, &handle), GBA_ERR_LIMIT);
-    gba_dev_cdev.close(dev[1]);
-    assert_int_equal(ask(dev[0], 2, &handle), GBA_OK);
-    gba_dev_cdev.close(dev[0]);
-    gba_dev_cdev.close(dev[2]);
-    gba_dev_cdev.close(dev[3]);
+        assert_int_equal(gba_dev_cdev.open(&cdev_path, &attr[i], &of[i]), GBA_OK);
+    assert_int_equal(ask(of[0], 2, &handle), GBA_OK);
+    assert_int_equal(ask(of[1], 2, &handle), GBA_OK);
+    assert_int_equal(ask(of[0], 2, &handle), GBA_ERR_LIMIT);
+    assert_int_equal(ask(of[1], 2, &handle), GBA_ERR_LIMIT);
+    assert_int_equal(ask(of[2], 1, &handle), GBA_OK);
+    assert_int_equal(ask(of[3], 1, &handle), GBA_OK);
+    assert_int_equal(ask(of[3], 1, &handle), GBA_ERR_LIMIT);
+    gba_dev_cdev.close(of[1]);
+    assert_int_equal(ask(of[0], 2, &handle), GBA_OK);
+    gba_dev_cdev.close(of[0]);
+    gba_dev_cdev.close(of[2]);
+    gba_dev_cdev.close(of[3]);
 }
 
 TEST_MAIN()

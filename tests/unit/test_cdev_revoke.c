@@ -177,9 +177,8 @@ CDEV_TEST(no_interrupts)
 }
 
 /* The results of a sleep in the backend. */
-CDEV_TEST(sleep_results)
+DEV_TEST(sleep_results)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *a = cdev_membership(dev, &handle, 0),
                           *b = cdev_membership(dev, &handle, 1);
@@ -212,14 +211,12 @@ CDEV_TEST(sleep_results)
     assert_int_equal(gba_dev_cdev.sleep(a, 0, 1000), GBA_ERR_UNSUPPORTED);
     assert_false(gba_dev_cdev.died(a));
     gba_dev_cdev.leave(a);
-    gba_dev_cdev.close(dev);
-    assert_silent();
 }
 
 /* A process ends without leaving: the other members get one event, which stays. */
-TEST_WITH(test_DRV_18_a_member_dies, cdev_setup, cdev_teardown, NULL)
+DEV_TEST(test_DRV_18_a_member_dies)
 {
-    struct gba_dev *dev = cdev_open(), *other = cdev_open();
+    struct gba_dev *other = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 3), apart = cdev_alloc(dev, 1);
     struct gba_membership *a = cdev_membership(dev, &handle, 0),
                           *b = cdev_membership(dev, &handle, 1),
@@ -241,13 +238,11 @@ TEST_WITH(test_DRV_18_a_member_dies, cdev_setup, cdev_teardown, NULL)
     gba_dev_cdev.leave(lone);
     gba_dev_cdev.leave(c);
     gba_dev_cdev.close(other);
-    gba_dev_cdev.close(dev);
 }
 
 /* The program closes the file of the library: its memberships have ended, and can still leave. */
-CDEV_TEST(closed_by_somebody)
+DEV_TEST(closed_by_somebody)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *a = cdev_membership(dev, &handle, 0),
                           *b = cdev_membership(dev, &handle, 1);
@@ -260,22 +255,17 @@ CDEV_TEST(closed_by_somebody)
     fake_kernel_run();
     gba_dev_cdev.leave(b);
     gba_dev_cdev.leave(a);
-    assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
-    gba_dev_cdev.close(dev);
 }
 
 /* With an unknown reason the group has failed, too. */
-CDEV_TEST(a_reason_of_a_later_version)
+DEV_TEST(a_reason_of_a_later_version)
 {
-    struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1);
     struct gba_membership *membership = cdev_membership(dev, &handle, 0);
 
     gba_flag_store_relaxed(membership->flag + 1, 99);
     assert_int_equal(gba_dev_cdev.failure(membership), GBA_ERR_DEAD);
     gba_dev_cdev.leave(membership);
-    gba_dev_cdev.close(dev);
-    assert_silent();
 }
 
 static void other_dies(void)
