@@ -44,127 +44,72 @@ static void run_at(struct harness *w, uint32_t size, uint32_t at)
         assert_int_equal(rounds_of(w->switches[d]) - before[d], d == at ? w->rounds : 0);
 }
 
-TEST(test_to_rank_0)
-{
-    struct harness *w = switches();
+#define ANY       UINT32_MAX /* groups of several switches */
+#define NONE      (ANY - 1)  /* software */
+#define OTHER     "this member and the leader use different devices"
+#define FULL      "not at sim (no barrier group is free)"
+#define OF_ALL    "of 32, 6 members"
+#define OF_3      "among the leaders of 3 hosts, 6 members"
+#define DOMAINS_2 "dissemination (v1) among 2 switch domains"
 
-    w->expected = "of 32, 6 members";
-    for (uint32_t first = 0; first < 3; first++) {
+/* The devices that the 6 members have chosen, and the switches that each of them reaches, a digit
+ * for each member; the switch that completes the rounds. */
+static const struct steered {
+    const char *chosen, *reaches, *expected;
+    uint32_t at, hosts; /* hosts: 0: one */
+    bool leaders;       /* hierarchy=node */
+    unsigned taken;     /* others have all groups of switch taken - 1 */
+    uint32_t no_device; /* this member cannot open its device; 0: none */
+} rows[] = {
+    /* To the switch of rank 0. */
+    {"012012", "777777", OF_ALL, .at = 0},
+    {"120120", "777777", OF_ALL, .at = 1},
+    {"201201", "777777", OF_ALL, .at = 2},
+    {"120120", "777777", OF_3, .at = 1, .hosts = 3, .leaders = true},
+    /* Member 2 is not at switch 0, which rank 0 proposes; of the others only switch 2 has all. */
+    {"001020", "776757", OF_ALL, .at = 2},
+    /* A member with one device, which does not know that others have several. */
+    {"012112", "777077", OF_ALL, .at = 1},
+    {"012012", "777077", OF_ALL, .at = 0},
+    /* The chosen device cannot be opened, but another one can. */
+    {"111111", "333333", OF_ALL, .at = 1, .no_device = 4},
+    /* None serves all. Leaders that reach rank 0's switch use that, though they chose another. */
+    {"001000", "332313", "no device: " OTHER " (member 2)", .at = NONE},
+    {"011101", "332313", "groups among the leaders of 3 hosts, " DOMAINS_2, .at = ANY, .hosts = 3},
+    /* Rank 0 proposes groups of the leaders at a switch that the other hosts do not reach. */
+    {"022022", "366366", OF_3, .at = 1, .hosts = 3, .leaders = true},
+    {"022022", "344344", DOMAINS_2, .at = ANY, .hosts = 3, .leaders = true},
+    /* A switch without free groups: the only one for all; the first one; also of leaders. */
+    {"000001", "333332", "no device: no barrier group is free (member 0)", .at = NONE, .taken = 2},
+    {"000000", "777777", OF_ALL "; " FULL, .at = 1, .taken = 1},
+    {"000000", "777757", FULL ", sim (" OTHER ", member 4)", .at = 2, .taken = 1},
+    {"000000", "777777", OF_3 "; " FULL, .at = 1, .hosts = 3, .leaders = true, .taken = 1},
+    {"000000", "777757", OF_3 "; " FULL ", sim (" OTHER ", member 4)", .at = 2, .hosts = 3,
+     .leaders = true, .taken = 1},
+};
+
+TEST(test_switches)
+{
+    for (const struct steered *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++) {
+        struct harness *w = switches();
+
+        print_message("%s %s\n", row->chosen, row->reaches);
+        w->params.hierarchy = row->leaders ? GBA_HIERARCHY_NODE : GBA_HIERARCHY_AUTO;
+        harness_hosts(w, SIZE, 0 == row->hosts ? 1 : row->hosts, 0);
         for (uint32_t r = 0; r < SIZE; r++)
-            has(w, r, (first + r) % 3, 7);
-        run_at(w, SIZE, first);
+            has(w, r, (uint32_t)(row->chosen[r] - '0'), (unsigned)(row->reaches[r] - '0'));
+        if (0 != row->no_device)
+            w->no_device = row->no_device;
+        if (0 != row->taken)
+            others_take(w, w->switches[row->taken - 1]);
+        w->expected = row->expected;
+        if (row->at < HARNESS_DEVICES)
+            run_at(w, SIZE, row->at);
+        else
+            harness_run(w, SIZE, NONE == row->at ? GBA_PATH_SOFTWARE : GBA_PATH_SIM);
+        others_free(w);
+        harness_end(w);
     }
-    harness_end(w);
-}
-
-TEST(test_to_another_switch)
-{
-    struct harness *w = switches();
-
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, 0, 7);
-    has(w, 2, 1, 6); /* not at switch 0, which rank 0 proposes; of 1 and 2 ... */
-    has(w, 4, 2, 5); /* ... this one has only 2 */
-    w->expected = "of 32, 6 members";
-    run_at(w, SIZE, 2);
-    harness_end(w);
-}
-
-/* A member with one device, which does not know that others have several. */
-TEST(test_single_device)
-{
-    struct harness *w = switches();
-
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, r % 3, 7);
-    has(w, 3, 1, 0);
-    run_at(w, SIZE, 1);
-    has(w, 3, 0, 0);
-    run_at(w, SIZE, 0);
-    harness_end(w);
-}
-
-/* The chosen device cannot be opened, but another one can. */
-TEST(test_without_chosen)
-{
-    struct harness *w = switches();
-
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, 1, 3);
-    w->no_device = 4;
-    run_at(w, SIZE, 1);
-    harness_end(w);
-}
-
-TEST(test_none_serves_all)
-{
-    struct harness *w = switches();
-    char reason[128];
-
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, 0, 3);
-    has(w, 2, 1, 2);
-    has(w, 4, 0, 1);
-    snprintf(reason, sizeof reason, "no device: %s (member 2)",
-             gba_status_text(GBA_ERR_OTHER_DEVICE));
-    w->expected = reason;
-    harness_run(w, SIZE, GBA_PATH_SOFTWARE); /* one host */
-    /* Three hosts: leaders that can reach rank 0's switch use that, though they chose another. */
-    harness_hosts(w, SIZE, 3, 0);
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, 0 == r ? 0 : 1, 2 == r ? 2 : 3);
-    w->reaches[4] = 1;
-    w->devices[4] = w->switches[0];
-    w->expected = "groups among the leaders of 3 hosts, dissemination (v1) among 2 switch domains";
-    harness_run(w, SIZE, GBA_PATH_SIM);
-    harness_end(w);
-}
-
-TEST(test_leaders)
-{
-    struct harness *w = switches();
-
-    w->params.hierarchy = GBA_HIERARCHY_NODE;
-    harness_hosts(w, SIZE, 3, 0);
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, (r + 1) % 3, 7);
-    w->expected = "among the leaders of 3 hosts";
-    run_at(w, SIZE, 1);
-    harness_end(w);
-}
-
-/* Rank 0 proposes groups of the leaders at a switch that the other hosts do not reach. */
-TEST(test_leaders_to_another_switch)
-{
-    struct harness *w = switches();
-
-    w->params.hierarchy = GBA_HIERARCHY_NODE;
-    harness_hosts(w, SIZE, 3, 0);
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, w->host[r] == w->host[0] ? 0 : 2, w->host[r] == w->host[0] ? 3 : 6);
-    w->expected = "of 32 among the leaders of 3 hosts";
-    run_at(w, SIZE, 1);
-    /* No switch serves all: rank 0 cannot reach that of the others. */
-    for (uint32_t r = 0; r < SIZE; r++)
-        w->reaches[r] = w->host[r] == w->host[0] ? 3 : 4;
-    w->expected = "dissemination (v1) among 2 switch domains";
-    harness_run(w, SIZE, GBA_PATH_SIM);
-    harness_end(w);
-}
-
-TEST(test_other_switch_is_full)
-{
-    struct harness *w = harness_of_domains("sim", "sim?full=1", "sim");
-    char reason[128];
-
-    w->rounds = 10;
-    for (uint32_t r = 0; r < SIZE; r++)
-        has(w, r, 0, 3);
-    has(w, 5, 1, 2);
-    snprintf(reason, sizeof reason, "no device: %s (member 0)", gba_status_text(GBA_ERR_NO_GROUP));
-    w->expected = reason;
-    harness_run(w, SIZE, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
 /* All members have devices at all switches, and choose the first one. */
@@ -175,29 +120,6 @@ static struct harness *full_choice(void)
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 7);
     return w;
-}
-
-TEST(test_first_is_full)
-{
-    struct harness *w = full_choice();
-
-    others_take(w, w->switches[0]);
-    w->expected = "of 32, 6 members; not at sim (no barrier group is free)";
-    run_at(w, SIZE, 1);
-    harness_end(w);
-}
-
-/* The device of rank 0 has no group, and that of its second choice does not serve all. */
-TEST(test_second_serves_not_all)
-{
-    struct harness *w = full_choice();
-
-    others_take(w, w->switches[0]);
-    has(w, 4, 0, 5);
-    w->expected = "not at sim (no barrier group is free), sim (this member and the leader use "
-                  "different devices, member 4)";
-    run_at(w, SIZE, 2);
-    harness_end(w);
 }
 
 TEST(test_first_refuses)
@@ -275,24 +197,6 @@ TEST(test_other_port)
         assert_null(strstr(w->why[0], "not at"));
         has(w, 0, 1, 3); /* another member than rank 0 has the dead port */
     }
-    harness_end(w);
-}
-
-TEST(test_leaders_first_is_full)
-{
-    struct harness *w = full_choice();
-
-    w->params.hierarchy = GBA_HIERARCHY_NODE;
-    harness_hosts(w, SIZE, 3, 0);
-    others_take(w, w->switches[0]);
-    w->expected = "among the leaders of 3 hosts, 6 members; not at sim (no barrier group is free)";
-    run_at(w, SIZE, 1);
-    /* Rank 0 proposes the second switch, one member has none there, and the third one serves all.
-     */
-    has(w, 4, 0, 5);
-    w->expected = "among the leaders of 3 hosts, 6 members; not at sim (no barrier group is free), "
-                  "sim (this member and the leader use different devices, member 4)";
-    run_at(w, SIZE, 2);
     harness_end(w);
 }
 
