@@ -123,6 +123,18 @@ struct harness *harness_of_leaders(const char *path);
 struct harness *harness_of_domains(const char *first, const char *second, const char *third);
 void harness_end(struct harness *w);
 
+/* A test with that harness, which is its w. */
+#define HARNESS_TEST(name, make)                \
+    static void name##_with(struct harness *w); \
+    TEST(name)                                  \
+    {                                           \
+        struct harness *w = make;               \
+                                                \
+        name##_with(w);                         \
+        harness_end(w);                         \
+    }                                           \
+    static void name##_with(struct harness *w)
+
 /* From now on that call of that device fails for that member of a group, or, if NOBODY, for all.
  * One fault at a time. GBA_OK: no call fails. */
 void harness_fail(struct harness *w, gba_device_t *device, enum harness_call call, uint32_t member,
@@ -146,9 +158,6 @@ void harness_run(struct harness *w, uint32_t size, gba_path_t path);
 
 /* harness_run to a group of the device. The last change of the path ended that round. */
 void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations);
-
-/* Checks, after harness_run, that the driver took that many groups back from the team, and that no
- * device died. */
 
 /* Let the first collective call of a run fail, in the next run the second one, and so on until no
  * call fails. All members must return the same, and leave nothing behind. Returns the number of

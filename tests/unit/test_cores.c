@@ -219,10 +219,8 @@ TEST(test_device_dies)
     }
 }
 
-TEST(test_renegotiation)
+HARNESS_TEST(test_renegotiation, harness_on("sim"))
 {
-    struct harness *w = harness_on("sim");
-
     w->past = true;
     for (int software = 0; software < 2; software++) {
         w->params.offload_after = 10;
@@ -230,7 +228,6 @@ TEST(test_renegotiation)
         w->cores = 3;
         harness_run_moving(w, 3, 10, 1);
     }
-    harness_end(w);
 }
 
 /* ------------------------------------------------------------------- threads without a team --- */
@@ -334,10 +331,8 @@ TEST(test_missing_cores)
 }
 
 /* Core 0 of member 1 is late: that member reports the core, and the other one the member. */
-TEST(test_missing_core_of_a_member)
+HARNESS_TEST(test_missing_core_of_a_member, harness_on(NULL))
 {
-    struct harness *w = harness_on(NULL);
-
     w->params.stuck_after = 4; /* longer than a busy machine delays a core that is not late */
     w->late_until = stall_log_complete;
     w->cores = 2;
@@ -348,7 +343,6 @@ TEST(test_missing_core_of_a_member)
     expect_line("test: member 1: barrier 1 of 2 cores stalled for 4 s; missing cores: core 0");
     expect_line("test: barrier 1 (software) stalled");
     expect_line("missing: member 1");
-    harness_end(w);
 }
 
 TEST_MAIN(alarm(test_limit(300)))

@@ -96,10 +96,8 @@ static void late_later(struct harness *w, uint32_t round)
 
 /* A member that waits for the first signal of the late member reports it, and no other member
  * reports. */
-TEST(test_missing_members)
+HARNESS_TEST(test_missing_members, harness_dying(UINT32_MAX))
 {
-    struct harness *w = harness_dying(UINT32_MAX);
-
     w->params.stuck_after = 4; /* longer than a busy machine delays a member that is not late */
     w->before = late_later;
     stall_log_begin(1);
@@ -108,7 +106,6 @@ TEST(test_missing_members)
     expect_lines(1);
     expect_line("(sim, failed) stalled for 4 s: 1 of 5 members have arrived (4 not visible to "
                 "this process); missing: member ");
-    harness_end(w);
 }
 
 TEST_MAIN()

@@ -136,11 +136,10 @@ static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t le
     return domains > 1 && 1 == largest ? GBA_PATH_SOFTWARE : GBA_PATH_SIM;
 }
 
-TEST(test_any_shape)
+HARNESS_TEST(test_any_shape, harness_of_domains("sim", "sim", "sim"))
 {
     static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31};
-    struct harness *w = harness_of_domains("sim", "sim", "sim");
-    char text[128];
+    static char text[128];
 
     w->rounds = 12;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -151,17 +150,14 @@ TEST(test_any_shape)
                     harness_place(w, sizes[i], hosts, used, layout);
                     harness_run(w, sizes[i], expect(w, sizes[i], text, sizeof text));
                 }
-    harness_end(w);
 }
 
 /* One switch, and more nodes than its groups can have members. */
-TEST(test_more_nodes_than_a_group_can_have)
+HARNESS_TEST(test_more_nodes_than_a_group_can_have, harness_of_domains("sim", "sim", "sim"))
 {
-    struct harness *w = harness_of_domains("sim", "sim", "sim");
-
     for (uint32_t most = 2; most <= 4; most++)
         for (uint32_t hosts = most + 1; hosts <= 8; hosts++) {
-            char text[96];
+            static char text[96];
 
             w->switches[0]->members_max = most;
             harness_place(w, 11, hosts, 1, 0);
@@ -174,7 +170,6 @@ TEST(test_more_nodes_than_a_group_can_have)
     w->switches[0]->members_max = 1; /* no switch is shared */
     w->expected = gba_status_text(GBA_ERR_TOO_MANY);
     harness_run(w, 11, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
 /* The sequences of barriers and of rounds pass 2^32 during the test, and so does that of v2. */
@@ -216,10 +211,8 @@ TEST(test_lost_and_resent)
 }
 
 /* Waits of 6 x 150 ms, of which each member sleeps in five, at least. */
-TEST(test_sleeping)
+HARNESS_TEST(test_sleeping, harness_of_domains("sim", "sim", "sim"))
 {
-    struct harness *w = harness_of_domains("sim", "sim", "sim");
-
     w->params.wait = GBA_WAIT_SLEEP;
     w->rounds = 6;
     w->late_ms = 150;
@@ -227,7 +220,6 @@ TEST(test_sleeping)
     harness_run(w, 6, GBA_PATH_SIM);
     for (uint32_t r = 0; r < 6; r++)
         assert_true(w->cpu[r] < 0.09);
-    harness_end(w);
 }
 
 /* ------------------------------------------------------------------ the missing members --- */

@@ -11,10 +11,8 @@
 #include "tests/unit/team_harness.h"
 
 /* Not requested by the user: a group of all members would be too large. */
-TEST(test_more_members_than_a_group_can_have)
+HARNESS_TEST(test_more_members_than_a_group_can_have, harness_of_leaders("sim"))
 {
-    struct harness *w = harness_of_leaders("sim");
-
     w->params.hierarchy = GBA_HIERARCHY_AUTO;
     w->device->members_max = 4;
     harness_hosts(w, 4, 4, 0);
@@ -36,7 +34,6 @@ TEST(test_more_members_than_a_group_can_have)
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
     w->expected = "through messages";
     harness_run(w, 9, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
 /* As many nodes as a group can have members, each with a leader only: the steps, in one thread. */

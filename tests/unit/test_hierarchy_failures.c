@@ -136,10 +136,8 @@ TEST(test_refusals)
 }
 
 /* Members of one host with different devices. */
-TEST(test_one_host)
+HARNESS_TEST(test_one_host, harness_of_domains("sim", "sim", "sim"))
 {
-    struct harness *w = harness_of_domains("sim", "sim", "sim");
-
     for (uint32_t r = 0; r < 4; r++)
         w->devices[r] = w->switches[r % 2];
     w->expected = "through shared memory, 4 members on 1 host; no device: this member and";
@@ -147,7 +145,6 @@ TEST(test_one_host)
     w->params.hierarchy = GBA_HIERARCHY_NODE; /* only its leader's device counts */
     w->expected = "group 0 of 32 among the leaders of 1 host, 4 members";
     harness_run(w, 4, GBA_PATH_SIM);
-    harness_end(w);
 }
 
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

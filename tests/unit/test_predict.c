@@ -62,50 +62,38 @@ static void compare_all(struct harness *w, uint32_t hosts_max)
                 }
 }
 
-TEST(test_software)
+HARNESS_TEST(test_software, harness_on(NULL))
 {
-    struct harness *w = harness_on(NULL);
-
     w->rounds = 3;
     compare_all(w, 5);
-    harness_end(w);
 }
 
-TEST(test_simulated_device)
+HARNESS_TEST(test_simulated_device, harness_on("sim"))
 {
-    struct harness *w = harness_on("sim");
-
     w->rounds = 3;
     compare_all(w, 1);
     w->device->members_max = 2; /* more members than a group can have */
     compare_all(w, 1);
-    harness_end(w);
 }
 
 /* All hosts reach the same device, as only real ones do. */
-TEST(test_device_of_all_hosts)
+HARNESS_TEST(test_device_of_all_hosts, harness_on("sim"))
 {
-    struct harness *w = harness_on("sim");
-
     w->rounds = 3;
     w->device->kind = GBA_PATH_DEVICE;
     compare_all(w, 5);
     w->device->members_max = 2;
     compare_all(w, 5);
     w->device->kind = GBA_PATH_SIM;
-    harness_end(w);
 }
 
 /* The leaders are not tried where no group is free. */
-TEST(test_no_group_free)
+HARNESS_TEST(test_no_group_free, harness_on("sim?full=1"))
 {
-    struct harness *w = harness_on("sim?full=1");
-
     w->rounds = 3;
     w->device->kind = GBA_PATH_DEVICE;
     compare_all(w, 3);
     w->device->kind = GBA_PATH_SIM;
-    harness_end(w);
 }
 
 TEST(test_invalid_shapes)

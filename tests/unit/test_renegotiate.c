@@ -17,10 +17,9 @@ static const uint32_t sizes[] = {1, 2, 3, 7, 12};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
 /* Barriers on a software path, and barriers that do not use the team. */
-TEST(test_offload_after_so_many_barriers)
+HARNESS_TEST(test_offload_after_so_many_barriers, harness_renegotiating("sim"))
 {
     static const int after[] = {1, 2, 10, 59};
-    struct harness *w = harness_renegotiating("sim");
 
     for (size_t i = 0; i < SIZES; i++)
         for (size_t j = 0; j < sizeof after / sizeof after[0]; j++)
@@ -34,14 +33,11 @@ TEST(test_offload_after_so_many_barriers)
     w->params.offload_after = 61;
     w->expected = gba_status_text(GBA_ERR_DEFERRED);
     harness_run(w, 3, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
 /* Nonblocking barriers count, but the members renegotiate at the end of a blocking one. */
-TEST(test_nonblocking_barriers_count)
+HARNESS_TEST(test_nonblocking_barriers_count, harness_renegotiating("sim"))
 {
-    struct harness *w = harness_renegotiating("sim");
-
     for (int software = 0; software < 2; software++) {
         w->no_software = software ? NOBODY : 1;
         w->steps_every = 3;
@@ -50,7 +46,6 @@ TEST(test_nonblocking_barriers_count)
         w->params.offload_after = 12;
         harness_run_moving(w, 3, 13, 1);
     }
-    harness_end(w);
 }
 
 /* Nobody requests a group if there is no device, whatever the reason, and a refused member does not
@@ -136,10 +131,8 @@ TEST(test_a_device_is_away_at_first)
     harness_end(w);
 }
 
-TEST(test_offload_after_and_then_none_is_free)
+HARNESS_TEST(test_offload_after_and_then_none_is_free, harness_renegotiating("sim?groups=3"))
 {
-    struct harness *w = harness_renegotiating("sim?groups=3");
-
     others_take(w, w->device);
     w->others.free_before = 100;
     w->params.offload_after = 20;
@@ -150,19 +143,16 @@ TEST(test_offload_after_and_then_none_is_free)
     w->expected = gba_status_text(GBA_ERR_NO_GROUP);
     harness_run(w, 4, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].renegotiations, 4);
-    harness_end(w);
 }
 
 /* Node leaders: rank 0 knows the nodes by then, or (no software) does not. */
-TEST(test_leaders_of_nodes)
+HARNESS_TEST(test_leaders_of_nodes, harness_renegotiating("sim?groups=1"))
 {
-    struct harness *w = harness_renegotiating("sim?groups=1");
-
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     w->rounds = 300;
     for (uint32_t hosts = 1; hosts <= 4; hosts++)
         for (int software = 0; software < 2; software++) {
-            char text[64];
+            static char text[64];
 
             harness_hosts(w, 9, hosts, 0);
             w->no_software = software ? NOBODY : 4;
@@ -179,7 +169,6 @@ TEST(test_leaders_of_nodes)
             w->others.free_before = 20;
             harness_run_moving(w, 9, 30, 1);
         }
-    harness_end(w);
 }
 
 /* The leaders had messages among themselves, and have them again when one of them is refused. */
@@ -221,10 +210,8 @@ TEST(test_an_exchange_fails)
 }
 
 /* Requests after 64, 128 and more barriers, until there is a group. */
-TEST(test_requests)
+HARNESS_TEST(test_requests, harness_renegotiating("sim"))
 {
-    struct harness *w = harness_renegotiating("sim");
-
     w->params.max_groups = 5;
     harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_LIMIT);
     w->rounds = 64 + 128 + 256;
@@ -236,7 +223,6 @@ TEST(test_requests)
         assert_int_equal(w->request[i].groups_max, 5);
         assert_int_equal(w->request[i].members, 3);
     }
-    harness_end(w);
 }
 
 static void kill_and_revive(struct harness *w, uint32_t round)
@@ -246,10 +232,8 @@ static void kill_and_revive(struct harness *w, uint32_t round)
 }
 
 /* A device that recovers serves new teams only: a team that has left it does not return. */
-TEST(test_comes_back)
+HARNESS_TEST(test_comes_back, harness_renegotiating("sim"))
 {
-    struct harness *w = harness_renegotiating("sim");
-
     w->before = kill_and_revive;
     w->rounds = 300;
     w->expected = gba_status_text(GBA_ERR_DEAD);
@@ -260,7 +244,6 @@ TEST(test_comes_back)
     w->before = NULL;
     w->expected = "sim: group";
     harness_run(w, 4, GBA_PATH_SIM);
-    harness_end(w);
 }
 
 TEST_MAIN()

@@ -183,10 +183,8 @@ static void fails_on(uint32_t *member, struct harness *w, uint32_t who, gba_stat
     *member = NOBODY;
 }
 
-TEST(failures)
+HARNESS_TEST(failures, harness_on(NULL))
 {
-    struct harness *w = harness_on(NULL);
-
     fails_on(&w->no_software, w, 3, GBA_ERR_DISABLED);
     fails_on(&w->no_host, w, 5, GBA_ERR_IO);
     fails_on(&w->no_attach, w, 4, GBA_ERR_STALE);
@@ -198,13 +196,11 @@ TEST(failures)
     /* A failure has no effect on the next team. */
     w->expected = "dissemination (v1) among the leaders of 3 hosts";
     harness_run(w, 6, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
-TEST(no_memory)
+HARNESS_TEST(no_memory, harness_on(NULL))
 {
     struct rlimit before, none;
-    struct harness *w = harness_on(NULL);
 
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     none = before;
@@ -217,7 +213,6 @@ TEST(no_memory)
         assert_int_equal(w->path[r], GBA_PATH_FALLBACK);
         assert_non_null(strstr(w->why[r], w->expected));
     }
-    harness_end(w);
 }
 
 /* ----------------------------------------------------------------- waiting, recovering --- */

@@ -122,12 +122,11 @@ static struct harness *full_choice(void)
     return w;
 }
 
-TEST(test_first_refuses)
+HARNESS_TEST(test_first_refuses, full_choice())
 {
     static const gba_status_t reasons[] = {GBA_ERR_NO_GROUP, GBA_ERR_QUOTA, GBA_ERR_LIMIT,
                                            GBA_ERR_DEAD,     GBA_ERR_NOMEM, GBA_ERR_IO};
-    struct harness *w = full_choice();
-    char text[200];
+    static char text[200];
 
     w->expected = text;
     for (unsigned i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
@@ -135,18 +134,16 @@ TEST(test_first_refuses)
         snprintf(text, sizeof text, "6 members; not at sim (%s)", gba_status_text(reasons[i]));
         run_at(w, SIZE, 1);
     }
-    harness_end(w);
 }
 
 /* The first switch gives a group, but a member cannot use it. */
-TEST(test_first_fails_later)
+HARNESS_TEST(test_first_fails_later, full_choice())
 {
     static const enum harness_call calls[] = {HARNESS_JOIN, HARNESS_MAP, HARNESS_CONFIGURE};
-    struct harness *w = full_choice();
 
     for (unsigned i = 0; i < 3; i++)
         for (uint32_t member = 0; member < (HARNESS_CONFIGURE == calls[i] ? 1 : SIZE); member++) {
-            char text[200];
+            static char text[200];
 
             harness_fail(w, w->switches[0], calls[i], member, GBA_ERR_REFUSED);
             snprintf(text, sizeof text, "6 members; not at sim (%s, member %u)",
@@ -154,15 +151,12 @@ TEST(test_first_fails_later)
             w->expected = text;
             run_at(w, SIZE, 1);
         }
-    harness_end(w);
 }
 
 /* No switch has a group. Of the reasons, one that passes is taken, so that the members request a
  * group again. */
-TEST(test_all_full)
+HARNESS_TEST(test_all_full, full_choice())
 {
-    struct harness *w = full_choice();
-
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
     w->rounds = 200;
@@ -178,15 +172,12 @@ TEST(test_all_full)
     w->others.free_before = 100;
     w->expected = "6 members; not at sim (the device stopped answering)";
     harness_run_moving(w, SIZE, 192, 2);
-    harness_end(w);
 }
 
 /* Each member has two ports at one switch, and the chosen port is dead: the other one serves. Two
  * simulators stand for the ports. */
-TEST(test_other_port)
+HARNESS_TEST(test_other_port, full_choice())
 {
-    struct harness *w = full_choice();
-
     harness_device_join(w->switches[1], w->switches[0]);
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
@@ -197,15 +188,12 @@ TEST(test_other_port)
         assert_null(strstr(w->why[0], "not at"));
         has(w, 0, 1, 3); /* another member than rank 0 has the dead port */
     }
-    harness_end(w);
 }
 
 /* The first switch dies. After some barriers in software the team takes a group of the second one.
  * When all have died, it stays in software. */
-TEST(test_first_dies)
+HARNESS_TEST(test_first_dies, full_choice())
 {
-    struct harness *w = full_choice();
-
     for (int way = 0; way < 4; way++) {
         const bool both = 0 != (way & 1);
 
@@ -224,14 +212,11 @@ TEST(test_first_dies)
         for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
             harness_device_dead(w->switches[d], false);
     }
-    harness_end(w);
 }
 
 /* Any devices of any members: a device if one switch serves all, else software. */
-TEST(test_random)
+HARNESS_TEST(test_random, switches())
 {
-    struct harness *w = switches();
-
     srand(11);
     w->rounds = 3;
     w->expected = "";
@@ -250,7 +235,6 @@ TEST(test_random)
         }
         harness_run(w, size, 0 != common ? GBA_PATH_SIM : GBA_PATH_SOFTWARE);
     }
-    harness_end(w);
 }
 
 /* To another switch (way 0, 1; 3: the leaders), or to none (2); the first switch has no group (4),

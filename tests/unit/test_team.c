@@ -32,10 +32,8 @@ static void agree(struct harness *w, uint32_t size, gba_path_t path, gba_status_
 static const uint32_t sizes[] = {2, 3, 4, 7, 16};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
-TEST(test_all_well_takes_the_device)
+HARNESS_TEST(test_all_well_takes_the_device, harness_without_software())
 {
-    struct harness *w = harness_without_software();
-
     w->params.offload = GBA_OFFLOAD_ALWAYS; /* on one host, too */
     for (size_t i = 0; i < SIZES; i++) {
         w->device->kind = GBA_PATH_DEVICE;
@@ -45,7 +43,6 @@ TEST(test_all_well_takes_the_device)
         agree(w, sizes[i], GBA_PATH_SIM, GBA_OK);
         assert_non_null(strstr(w->why[0], "group 0 of 32"));
     }
-    harness_end(w);
 }
 
 static void one_failure(struct harness *w, uint32_t size, enum harness_call call, uint32_t member,
@@ -65,10 +62,9 @@ static void one_failure(struct harness *w, uint32_t size, enum harness_call call
     assert_int_equal(harness_calls(w, HARNESS_CANCEL), HARNESS_JOIN == call && 0 == member);
 }
 
-TEST(test_one_failure_anywhere_falls_back_everywhere)
+HARNESS_TEST(test_one_failure_anywhere_falls_back_everywhere, harness_without_software())
 {
     static const gba_status_t statuses[] = {GBA_ERR_NO_GROUP, GBA_ERR_REFUSED, GBA_ERR_DEAD};
-    struct harness *w = harness_without_software();
 
     /* Otherwise the later members may find that the group was freed in between, and all would
      * report that as the reason. */
@@ -78,41 +74,31 @@ TEST(test_one_failure_anywhere_falls_back_everywhere)
             for (uint32_t member = 0; member < sizes[i]; member++)
                 for (size_t s = 0; s < 3; s++)
                     one_failure(w, sizes[i], (enum harness_call)call, member, statuses[s]);
-    harness_end(w);
 }
 
-TEST(test_a_member_without_device)
+HARNESS_TEST(test_a_member_without_device, harness_without_software())
 {
-    struct harness *w = harness_without_software();
-
     for (uint32_t member = 0; member < 7; member++) {
         w->no_device = member;
         agree(w, 7, GBA_PATH_FALLBACK, GBA_ERR_NO_DEVICE);
         assert_int_equal(harness_calls(w, HARNESS_CONFIGURE), 0);
     }
-    harness_end(w);
 }
 
-TEST(test_a_member_with_another_device)
+HARNESS_TEST(test_a_member_with_another_device, harness_without_software())
 {
-    struct harness *w = harness_without_software();
-
     for (uint32_t member = 1; member < 4; member++) {
         w->devices[member] = w->switches[1];
         agree(w, 4, GBA_PATH_FALLBACK, GBA_ERR_OTHER_DEVICE);
         w->devices[member] = NULL;
     }
-    harness_end(w);
 }
 
-TEST(test_too_many_members)
+HARNESS_TEST(test_too_many_members, harness_without_software())
 {
-    struct harness *w = harness_without_software();
-
     w->device->members_max = 3;
     agree(w, 4, GBA_PATH_FALLBACK, GBA_ERR_TOO_MANY);
     agree(w, 3, GBA_PATH_SIM, GBA_OK);
-    harness_end(w);
 }
 
 TEST_MAIN()

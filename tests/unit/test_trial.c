@@ -38,10 +38,8 @@ static void run_to(struct harness *w, uint32_t size, uint32_t trials, gba_path_t
 
 /* All candidates in turn, the runtime's barrier among them, with late members and with messages
  * that leave late. */
-TEST(test_rotation_on_one_host)
+HARNESS_TEST(test_rotation_on_one_host, harness_of_trials(2))
 {
-    struct harness *w = harness_of_trials(2);
-
     w->late_ms = 1;
     run_to(w, 4, 1, GBA_PATH_SOFTWARE, "tree through shared memory");
     run_to(w, 4, 3, GBA_PATH_FALLBACK, "the fastest of 7");
@@ -53,17 +51,13 @@ TEST(test_rotation_on_one_host)
     w->params.wait = GBA_WAIT_SPIN;
     w->late_ms = 0;
     run_to(w, 2, 3, GBA_PATH_SOFTWARE, "counter in shared memory");
-    harness_end(w);
 }
 
 /* Only core 0 of a member is in the barriers of a trial. */
-TEST(test_rotation_with_cores)
+HARNESS_TEST(test_rotation_with_cores, harness_of_trials(2))
 {
-    struct harness *w = harness_of_trials(2);
-
     w->cores = 3;
     run_to(w, 4, 6, GBA_PATH_SOFTWARE, "radix 3 (v2) through shared memory");
-    harness_end(w);
 }
 
 TEST(test_rotation_on_hosts)
@@ -88,10 +82,8 @@ TEST(test_rotation_on_hosts)
 
 /* Nonblocking barriers count, and a trial waits for a blocking one. A team that has had one keeps
  * its own barriers. */
-TEST(test_nonblocking_barriers)
+HARNESS_TEST(test_nonblocking_barriers, harness_of_trials(2))
 {
-    struct harness *w = harness_of_trials(2);
-
     w->blocks_every = 4; /* trials after rounds 4, 8, 12, ... */
     w->rounds = 21;
     w->expected = "radix 3 (v2) through shared memory";
@@ -100,13 +92,10 @@ TEST(test_nonblocking_barriers)
     w->rounds = 13;
     w->expected = "counter in shared memory";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
-TEST(test_parameters_restrict_the_choice)
+HARNESS_TEST(test_parameters_restrict_the_choice, harness_of_trials(2))
 {
-    struct harness *w = harness_of_trials(2);
-
     w->params.sw_algorithm = GBA_ALGORITHM_V2;
     run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix 4 (v2)");
     w->rounds = 20; /* one candidate is no choice */
@@ -127,7 +116,6 @@ TEST(test_parameters_restrict_the_choice)
     w->params.sw_radix = 3;
     run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix 3 (v2)");
     run_to(w, 4, 3, GBA_PATH_SOFTWARE, "radix 3 (v2)");
-    harness_end(w);
 }
 
 /* Whichever candidate is the fastest. Passes come after 3, 6 and 9 rounds. Pauses double without
@@ -158,10 +146,8 @@ TEST(test_all_take_the_fastest)
 }
 
 /* A renegotiation between trials gives the team a group, which has no trials. */
-TEST(test_a_group_ends_the_trials)
+HARNESS_TEST(test_a_group_ends_the_trials, harness_on("sim"))
 {
-    struct harness *w = harness_on("sim");
-
     w->past = w->own_barrier = true;
     w->params.trial_after = 3;
     w->params.trial_test = 2;
@@ -170,7 +156,6 @@ TEST(test_a_group_ends_the_trials)
     w->rounds = 40;
     harness_run_moving(w, 3, 11, 1);
     assert_int_equal(w->stats[0].trials, 3);
-    harness_end(w);
 }
 
 /* ------------------------------------------------------------------------- the device --- */
@@ -203,10 +188,8 @@ static void see_no_group(struct harness *w, uint32_t round)
 
 /* On one host the team holds no group, until a trial finds the device the fastest. When another
  * barrier is faster, it gives the group back. */
-TEST(test_the_fastest_of_one_host)
+HARNESS_TEST(test_the_fastest_of_one_host, harness_of_offload("sim", 3, 1))
 {
-    struct harness *w = harness_of_offload("sim", 3, 1);
-
     w->before = see_no_group;
     w->rounds = 3;
     w->params.trial_after = 0;
@@ -227,14 +210,11 @@ TEST(test_the_fastest_of_one_host)
         "another barrier is measured or expected to be faster; measured in us: device 0.00";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->reason[0], GBA_ERR_SLOWER);
-    harness_end(w);
 }
 
 /* On several hosts the device comes first, and groups of the leaders are measured, too. */
-TEST(test_the_fastest_of_two_hosts)
+HARNESS_TEST(test_the_fastest_of_two_hosts, harness_of_offload("sim", 4, 2))
 {
-    struct harness *w = harness_of_offload("sim", 4, 2);
-
     w->params.trial_test = 2;
     run_to(w, 4, 0, GBA_PATH_SIM, "of 32, 4 members");
     run_to(w, 4, 1, GBA_PATH_SIM, "of 32 among the leaders of 2 hosts, 4 members; measured");
@@ -248,20 +228,16 @@ TEST(test_the_fastest_of_two_hosts)
     w->rounds = 20;
     harness_run(w, 4, GBA_PATH_SIM);
     assert_int_equal(w->stats[0].trials, 0);
-    harness_end(w);
 }
 
 /* A trial lacks a group: the next one comes soon, and not after twice as many barriers. */
-TEST(test_a_group_is_awaited)
+HARNESS_TEST(test_a_group_is_awaited, harness_of_offload("sim?full=1", 3, 1))
 {
-    struct harness *w = harness_of_offload("sim?full=1", 3, 1);
-
     w->own_barrier = false;
     w->expected = "software: ";
     w->rounds = 50;
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].trials, 5); /* after 9, 18, 27, 36 and 45 rounds */
-    harness_end(w);
 }
 
 /* A device that is measured once, by a group of one member, and is too slow to come first. */
@@ -317,10 +293,8 @@ TEST(test_the_device_dies_in_a_trial)
 }
 
 /* A group fails: the members agree on a software barrier, and try others from then on. */
-TEST(test_trials_after_a_failure)
+HARNESS_TEST(test_trials_after_a_failure, harness_on("sim?die_after=20"))
 {
-    struct harness *w = harness_on("sim?die_after=20");
-
     w->past = true;
     w->params.trial_after = 3;
     w->params.trial_test = 2;
@@ -329,7 +303,6 @@ TEST(test_trials_after_a_failure)
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].failovers, 1);
     assert_true(w->stats[0].trials > 2);
-    harness_end(w);
 }
 
 static void let_open_fail(struct harness *w, uint32_t round)
@@ -338,10 +311,8 @@ static void let_open_fail(struct harness *w, uint32_t round)
 }
 
 /* A candidate that one member cannot make is a candidate of no member. */
-TEST(test_a_candidate_cannot_be_made)
+HARNESS_TEST(test_a_candidate_cannot_be_made, harness_of_trials(2))
 {
-    struct harness *w = harness_of_trials(2);
-
     harness_hosts(w, 4, 2, 0); /* members 0 and 1 are leaders */
     w->own_barrier = false;
     w->before = let_open_fail;
@@ -349,7 +320,6 @@ TEST(test_a_candidate_cannot_be_made)
     w->expected = "dissemination (v1) among the leaders";
     harness_run(w, 4, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].trials, 6);
-    harness_end(w);
 }
 
 static struct harness *harness_short(int hosts)

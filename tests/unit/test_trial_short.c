@@ -167,17 +167,14 @@ static void count_barriers(struct harness *w, uint32_t round)
         assert_in_range(of_trial, 100, 170);
 }
 
-TEST(test_cost)
+HARNESS_TEST(test_cost, harness_on(NULL))
 {
-    struct harness *w = harness_on(NULL);
-
     w->params.wait = GBA_WAIT_YIELD;
     w->before = count_barriers;
     w->params.first_sequence = UINT32_MAX - SHORT_AFTER - 20; /* the sequence wraps in the trial */
     w->rounds = SHORT_AFTER + 10;
     w->expected = "measured in us: radix 4 ";
     harness_run(w, 9, GBA_PATH_SOFTWARE);
-    harness_end(w);
 }
 
 TEST_MAIN()
