@@ -16,6 +16,15 @@ static inline void power_on(uint32_t groups)
     bench_power_on_ports(groups, PORTS);
 }
 
+#define PORTS_TEST(name, groups)    \
+    static void name##_bench(void); \
+    TEST(name)                      \
+    {                               \
+        power_on(groups);           \
+        name##_bench();             \
+    }                               \
+    static void name##_bench(void)
+
 static inline uint32_t port_read(uint16_t port, uint32_t reg)
 {
     bench_port = port;

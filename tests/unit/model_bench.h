@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device under test: accesses as the bus makes them, and checks of their effects. Each test
- * starts with bench_power_on.
+ * A device under test: accesses as the bus makes them, and checks of their effects.
  */
 #ifndef GBA_TESTS_MODEL_BENCH_H
 #define GBA_TESTS_MODEL_BENCH_H
@@ -22,6 +21,16 @@ static inline void bench_power_on(uint32_t groups)
     gba_model_init(&bench, groups, 0, uuid);
     bench_port = 0;
 }
+
+/* A test with a device that has just been powered on. */
+#define BENCH_TEST(name, groups)    \
+    static void name##_bench(void); \
+    TEST(name)                      \
+    {                               \
+        bench_power_on(groups);     \
+        name##_bench();             \
+    }                               \
+    static void name##_bench(void)
 
 /* A device with a control unit; all its ports are up. */
 static inline void bench_power_on_ports(uint32_t groups, uint32_t ports)

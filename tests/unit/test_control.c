@@ -2,11 +2,10 @@
 /* The rules of gba/spec/device.md, chapter "Commands", on the control unit of the model. */
 #include "tests/unit/control_bench.h"
 
-TEST(test_CMD_1_complete_and_harmless_if_it_fails)
+PORTS_TEST(test_CMD_1_complete_and_harmless_if_it_fails, 2)
 {
     static const uint32_t unknown[] = {0, 6, 7, GBA_CMD_MEMBER + 1, 0x80000000u, 0xFFFFFFFFu};
 
-    power_on(2);
     arm(2, 0);
     assert_int_equal(port_read(1, GBA_PORT_COMMAND), GBA_CMD_ARM);
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -24,9 +23,8 @@ TEST(test_CMD_1_complete_and_harmless_if_it_fails)
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY);
 }
 
-TEST(test_CMD_2_alloc)
+PORTS_TEST(test_CMD_2_alloc, 3)
 {
-    power_on(3);
     assert_int_equal(alloc(0, 0), GBA_RESULT_PARAM);
     assert_int_equal(alloc(0, GBA_MEMBERS_MAX + 1), GBA_RESULT_PARAM);
     assert_int_equal(alloc_at(0, 3, 1), GBA_RESULT_PARAM);
@@ -48,12 +46,11 @@ TEST(test_CMD_2_alloc)
     assert_int_equal(port_read(0, GBA_PORT_HELD), 0);
 }
 
-TEST(test_CMD_2_generations_and_keys_differ)
+PORTS_TEST(test_CMD_2_generations_and_keys_differ, 1)
 {
     uint64_t last_key = 0;
     uint32_t last;
 
-    power_on(1);
     bench.group[0].record.generation = 0xFFFFFFFDu;
     last = 0xFFFFFFFDu;
     for (int i = 0; i < 5; i++) {
@@ -70,9 +67,8 @@ TEST(test_CMD_2_generations_and_keys_differ)
     }
 }
 
-TEST(test_CMD_2_quota)
+PORTS_TEST(test_CMD_2_quota, 4)
 {
-    power_on(4);
     port_down(1);
     gba_model_port_up(&bench, 1, 2);
     assert_int_equal(port_read(1, GBA_PORT_QUOTA), 2);
@@ -89,9 +85,8 @@ TEST(test_CMD_2_quota)
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
 }
 
-TEST(test_CMD_4_arm_when_all_are_mapped)
+PORTS_TEST(test_CMD_4_arm_when_all_are_mapped, 1)
 {
-    power_on(1);
     assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
     assert_int_equal(join(1, 0), GBA_RESULT_OK);
     map(1, 0);
@@ -111,9 +106,8 @@ TEST(test_CMD_4_arm_when_all_are_mapped)
     assert_int_equal(bench_arrive(0, 1, 0), 2);
 }
 
-TEST(test_CMD_5_leave_withdraws_for_good)
+PORTS_TEST(test_CMD_5_leave_withdraws_for_good, 1)
 {
-    power_on(1);
     arm(3, 0);
     arrive(1, 1);
     refused_call(0, GBA_CMD_LEAVE, 1, 0, GBA_RESULT_PARAM); /* the member of another port */
@@ -135,9 +129,8 @@ TEST(test_CMD_5_leave_withdraws_for_good)
     is_free();
 }
 
-TEST(test_CMD_5_death_is_an_event_of_the_other_ports)
+PORTS_TEST(test_CMD_5_death_is_an_event_of_the_other_ports, 1)
 {
-    power_on(1);
     arm(3, 0);
     port_write(0, GBA_PORT_IRQ_MASK, 1);
     assert_int_equal(events(0) | events(1) | events(2), 0);
@@ -154,9 +147,8 @@ TEST(test_CMD_5_death_is_an_event_of_the_other_ports)
     assert_int_equal(events(3), 0);
 }
 
-TEST(test_CMD_9_membership)
+PORTS_TEST(test_CMD_9_membership, 1)
 {
-    power_on(1);
     assert_int_equal(alloc(0, 3), GBA_RESULT_OK);
     assert_int_equal(join(2, 1), GBA_RESULT_OK);
     assert_int_equal(join(1, 2), GBA_RESULT_OK);

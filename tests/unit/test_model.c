@@ -70,9 +70,8 @@ static void sweep(uint32_t first, uint32_t last)
     }
 }
 
-TEST(test_MAP_1_each_group_in_each_aperture)
+BENCH_TEST(test_MAP_1_each_group_in_each_aperture, 32)
 {
-    bench_power_on(32);
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
         assert_int_equal(bench_reg(group, GBA_REG_GROUP_ID), group);
         bench_arm(group, 1, group);
@@ -87,7 +86,7 @@ TEST(test_MAP_1_each_group_in_each_aperture)
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_ID), GBA_DEV_ID_VALUE);
 }
 
-TEST(test_MAP_3_outside_belongs_to_no_group)
+BENCH_TEST(test_MAP_3_outside_belongs_to_no_group, 5)
 {
     static const uint32_t outside[] = {GBA_DEVICE_BASE + GBA_DEVICE_SIZE,
                                        GBA_PORT_BASE, /* without ports */
@@ -98,7 +97,6 @@ TEST(test_MAP_3_outside_belongs_to_no_group)
                                        GBA_BAR_SIZE,
                                        0xFFFFFFF8u};
 
-    bench_power_on(5);
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
         assert_int_equal(gba_model_group_of(&bench, outside[i]), -1);
         bench_refused_read(4, outside[i]);
@@ -137,9 +135,8 @@ TEST(test_ACC_3_offsets_without_a_register)
     sweep(GBA_DOORBELL(1) - 16, GBA_DOORBELL(1));
 }
 
-TEST(test_ACC_5_halves_of_arrival)
+BENCH_TEST(test_ACC_5_halves_of_arrival, 32)
 {
-    bench_power_on(32);
     bench_arm(0, 3, 0xABCD0000u);
     bench_arrive(0, 2, 0xABCD0001u);
     assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 0xABCD000000000001ull);
@@ -153,9 +150,8 @@ TEST(test_ACC_5_halves_of_arrival)
     assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 5ull << 32);
 }
 
-TEST(test_ACC_6_reads_change_nothing)
+BENCH_TEST(test_ACC_6_reads_change_nothing, 1)
 {
-    bench_power_on(1);
     bench_arm(0, 3, 0);
     bench_arrive(0, 1, 1);
     for (size_t i = 0; i < EXPECTED; i++) {
@@ -168,16 +164,14 @@ TEST(test_ACC_6_reads_change_nothing)
     }
 }
 
-TEST(test_GRP_1_id_survives_reset)
+BENCH_TEST(test_GRP_1_id_survives_reset, 32)
 {
-    bench_power_on(32);
     bench_control(17, GBA_CONTROL_RESET);
     assert_int_equal(bench_reg(17, GBA_REG_GROUP_ID), 17);
 }
 
-TEST(test_GRP_2_status_bits)
+BENCH_TEST(test_GRP_2_status_bits, 32)
 {
-    bench_power_on(32);
     bench_configure(0, 2, 0);
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
     bench_control(0, GBA_CONTROL_ENABLE);
@@ -200,11 +194,10 @@ TEST(test_GRP_2_status_bits)
 }
 
 /* Members far apart, each in its own word of the masks. */
-TEST(test_GRP_3_members_need_not_be_consecutive)
+BENCH_TEST(test_GRP_3_members_need_not_be_consecutive, 32)
 {
     static const uint32_t members[] = {0, 63, 64, 640, 707};
 
-    bench_power_on(32);
     bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 5);
     for (int i = 0; i < 5; i++)
         bench_member(0, members[i]);

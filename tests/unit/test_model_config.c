@@ -9,9 +9,8 @@
 #define MASK(word)   GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK + 8 * (word))
 #define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
 
-TEST(test_CFG_1_members_are_fixed_while_enabled)
+BENCH_TEST(test_CFG_1_members_are_fixed_while_enabled, 32)
 {
-    bench_power_on(32);
     bench_configure(0, 2, 0);
     bench_write(4, COUNT, 1);
     bench_write(4, COUNT, 2);
@@ -28,9 +27,8 @@ TEST(test_CFG_1_members_are_fixed_while_enabled)
     bench_write(8, MASK(0), 7);
 }
 
-TEST(test_CFG_2_sequence_is_fixed_while_enabled)
+BENCH_TEST(test_CFG_2_sequence_is_fixed_while_enabled, 32)
 {
-    bench_power_on(32);
     bench_configure(0, 2, 0);
     bench_write(4, SEQUENCE, 0xFFFFFFFFu);
     assert_int_equal(bench_read(4, SEQUENCE), 0xFFFFFFFFu);
@@ -43,9 +41,8 @@ TEST(test_CFG_2_sequence_is_fixed_while_enabled)
     assert_int_equal(bench_read(4, SEQUENCE), 1);
 }
 
-TEST(test_CFG_3_limits)
+BENCH_TEST(test_CFG_3_limits, 32)
 {
-    bench_power_on(32);
     bench_write(4, COUNT, GBA_MEMBERS_MAX);
     bench_refused_config(4, COUNT, GBA_MEMBERS_MAX + 1);
     bench_refused_config(4, COUNT, 0xFFFFFFFFu);
@@ -59,9 +56,8 @@ TEST(test_CFG_3_limits)
     assert_int_equal(bench_read(8, MASK(11)), 0xF);
 }
 
-TEST(test_CFG_4_enable_demands_a_whole_configuration)
+BENCH_TEST(test_CFG_4_enable_demands_a_whole_configuration, 32)
 {
-    bench_power_on(32);
     bench_refused_config(4, CONTROL, GBA_CONTROL_ENABLE); /* no members */
     bench_configure(0, 3, 0);
     bench_write(4, COUNT, 2);
@@ -78,9 +74,8 @@ TEST(test_CFG_4_enable_demands_a_whole_configuration)
     bench_control(0, ARMED);
 }
 
-TEST(test_CFG_4_the_last_member_counts)
+BENCH_TEST(test_CFG_4_the_last_member_counts, 32)
 {
-    bench_power_on(32);
     bench_configure(0, GBA_MEMBERS_MAX, 0);
     bench_write(8, ENTRY(707), 0);
     bench_refused_config(4, CONTROL, GBA_CONTROL_ENABLE);
@@ -88,9 +83,8 @@ TEST(test_CFG_4_the_last_member_counts)
     bench_control(0, GBA_CONTROL_ENABLE);
 }
 
-TEST(test_CFG_4_enabled_group_with_a_withdrawn_member)
+BENCH_TEST(test_CFG_4_enabled_group_with_a_withdrawn_member, 32)
 {
-    bench_power_on(32);
     bench_arm(0, 2, 0);
     bench_write(8, ENTRY(1), 0);
     bench_control(0, ARMED | GBA_CONTROL_IRQ_EN);
@@ -100,9 +94,8 @@ TEST(test_CFG_4_enabled_group_with_a_withdrawn_member)
     bench_refused_config(4, CONTROL, ARMED);
 }
 
-TEST(test_CFG_5_impossible_control)
+BENCH_TEST(test_CFG_5_impossible_control, 32)
 {
-    bench_power_on(32);
     for (int enabled = 0; enabled < 2; enabled++) {
         bench_configure(0, 2, 0);
         if (enabled)
@@ -115,11 +108,10 @@ TEST(test_CFG_5_impossible_control)
     bench_control(0, GBA_CONTROL_IRQ_EN); /* alone it is allowed */
 }
 
-TEST(test_CFG_6_losing_ready_abandons_the_round)
+BENCH_TEST(test_CFG_6_losing_ready_abandons_the_round, 32)
 {
     static const uint32_t down[] = {0, GBA_CONTROL_ENABLE, GBA_CONTROL_ENABLE | GBA_CONTROL_IRQ_EN};
 
-    bench_power_on(32);
     bench_arm(0, 2, 8);
     for (int i = 0; i < 3; i++) {
         bench_arrive(0, 1, 9);
@@ -139,12 +131,11 @@ TEST(test_CFG_6_losing_ready_abandons_the_round)
 }
 
 /* RESET in every state leaves the state of power-on, except the counters. */
-TEST(test_CFG_7_reset_clears_all_but_counters)
+BENCH_TEST(test_CFG_7_reset_clears_all_but_counters, 32)
 {
     static const uint32_t values[] = {GBA_CONTROL_RESET, GBA_CONTROL_RESET | ARMED, 0xFFFFFFFFu};
     struct gba_model fresh;
 
-    bench_power_on(32);
     fresh = bench;
     for (int i = 0; i < 3; i++) {
         bench_arm(0, 3, 1);
@@ -172,9 +163,8 @@ TEST(test_CFG_8_power_on)
     }
 }
 
-TEST(test_TAB_1_entries)
+BENCH_TEST(test_TAB_1_entries, 32)
 {
-    bench_power_on(32);
     for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
         bench_write(8, GBA_TABLE_ENTRY(6, member), bench_flag(6, member));
     for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
@@ -183,17 +173,15 @@ TEST(test_TAB_1_entries)
     bench_refused_write(8, GBA_TABLE_ENTRY(7, 0) - 8, 8, GBA_ERROR_ACCESS);
 }
 
-TEST(test_TAB_2_multiple_of_8)
+BENCH_TEST(test_TAB_2_multiple_of_8, 32)
 {
-    bench_power_on(32);
     for (uint64_t low = 1; low < 8; low++)
         bench_refused_config(8, ENTRY(0), 0x1000 + low);
     bench_write(8, ENTRY(0), 0xFFFFFFFFFFFFFFF8ull);
 }
 
-TEST(test_TAB_4_addresses_are_fixed_while_enabled)
+BENCH_TEST(test_TAB_4_addresses_are_fixed_while_enabled, 32)
 {
-    bench_power_on(32);
     bench_configure(0, 2, 0);
     bench_control(0, GBA_CONTROL_ENABLE);
     bench_refused_config(8, ENTRY(0), bench_flag(0, 0));

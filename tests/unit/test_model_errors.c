@@ -6,9 +6,8 @@
 #define COUNT        GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT)
 #define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
 
-TEST(test_BELL_2_alone_in_its_64k)
+BENCH_TEST(test_BELL_2_alone_in_its_64k, 32)
 {
-    bench_power_on(32);
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
         assert_int_equal(GBA_DOORBELL(group) % 0x10000, GBA_BELL_ARRIVAL);
     assert_true(GBA_DOORBELL_STRIDE % 0x10000 == 0);
@@ -16,9 +15,8 @@ TEST(test_BELL_2_alone_in_its_64k)
 }
 
 /* One error of each kind: bench_refused compares everything else. */
-TEST(test_ERR_1_counts_and_marks)
+BENCH_TEST(test_ERR_1_counts_and_marks, 32)
 {
-    bench_power_on(32);
     bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 0), GBA_ERROR_DISABLED);
     bench_arm(0, 2, 0);
     bench_arrive(0, 1, 1);
@@ -31,9 +29,8 @@ TEST(test_ERR_1_counts_and_marks)
     assert_int_equal(bench_arrive(0, 0, 1), 2); /* the round continued */
 }
 
-TEST(test_ERR_2_last_error_is_the_newest)
+BENCH_TEST(test_ERR_2_last_error_is_the_newest, 32)
 {
-    bench_power_on(32);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
     bench_refused_config(4, COUNT, 709);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_CONFIG);
@@ -43,17 +40,15 @@ TEST(test_ERR_2_last_error_is_the_newest)
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
 }
 
-TEST(test_ERR_4_access_is_checked_first)
+BENCH_TEST(test_ERR_4_access_is_checked_first, 32)
 {
-    bench_power_on(32);
     bench_refused_write(8, COUNT, 709, GBA_ERROR_ACCESS); /* and no CONFIG error */
     bench_refused_write(8, ENTRY(0) + 4, 3, GBA_ERROR_ACCESS);
     bench_refused_write(4, GBA_DOORBELL(0), 3, GBA_ERROR_ACCESS); /* and no DISABLED error */
 }
 
-TEST(test_ERR_5_interrupts)
+BENCH_TEST(test_ERR_5_interrupts, 2)
 {
-    bench_power_on(2);
     for (int irq = 0; irq < 2; irq++) {
         bench_configure(0, 2, 0);
         bench_control(0, irq ? ARMED | GBA_CONTROL_IRQ_EN : ARMED);
@@ -84,9 +79,8 @@ static uint64_t counted_arrivals(void)
            counters[GBA_COUNTER_ERR_MEMBER] + counters[GBA_COUNTER_ERR_DISABLED];
 }
 
-TEST(test_CNT_1_each_arrival_counts_once)
+BENCH_TEST(test_CNT_1_each_arrival_counts_once, 32)
 {
-    bench_power_on(32);
     for (int armed = 0; armed < 2; armed++) {
         bench_configure(0, 2, 2);
         bench_control(0, armed ? ARMED : 0);
@@ -101,9 +95,8 @@ TEST(test_CNT_1_each_arrival_counts_once)
         assert_true(bench_counter(0, i) == bench.group[0].core.counters[i]);
 }
 
-TEST(test_CNT_2_counters_survive_reset)
+BENCH_TEST(test_CNT_2_counters_survive_reset, 32)
 {
-    bench_power_on(32);
     for (uint32_t i = 0; i < GBA_COUNTERS; i++)
         assert_int_equal(bench_counter(0, i), 0);
     for (uint32_t life = 1; life <= 3; life++) {

@@ -19,9 +19,8 @@ static uint64_t arrived(uint32_t group)
     return bench_read(8, GBA_GROUP_REG(group, GBA_REG_ARRIVED_MASK));
 }
 
-TEST(test_ARR_1_sequence_high_member_low)
+BENCH_TEST(test_ARR_1_sequence_high_member_low, 32)
 {
-    bench_power_on(32);
     bench_arm(2, 3, 0x11223343);
     bench_write(8, GBA_DOORBELL(2), 0x1122334400000002ull);
     assert_int_equal(arrived(2), 1 << 2);
@@ -32,9 +31,8 @@ TEST(test_ARR_1_sequence_high_member_low)
         refuse_arrival(2, 2 | 1u << bit, 0x11223344, GBA_ERROR_MEMBER);
 }
 
-TEST(test_ARR_2_not_ready_then_member_then_sequence)
+BENCH_TEST(test_ARR_2_not_ready_then_member_then_sequence, 32)
 {
-    bench_power_on(32);
     refuse_arrival(0, 0, 1, GBA_ERROR_DISABLED); /* after power-on */
     bench_configure(0, 2, 5);
     refuse_arrival(0, 0, 6, GBA_ERROR_DISABLED);
@@ -51,9 +49,8 @@ TEST(test_ARR_2_not_ready_then_member_then_sequence)
     assert_int_equal(bench_arrive(0, 0, 6), 0);
 }
 
-TEST(test_ARR_5_withdrawn_gets_no_store)
+BENCH_TEST(test_ARR_5_withdrawn_gets_no_store, 32)
 {
-    bench_power_on(32);
     bench_arm(3, 2, 0);
     bench_arrive(3, 0, 1);
     bench_arrive(3, 1, 1);
@@ -63,9 +60,8 @@ TEST(test_ARR_5_withdrawn_gets_no_store)
     bench_is(&before);
 }
 
-TEST(test_ARR_5_configured_sequence_is_a_round)
+BENCH_TEST(test_ARR_5_configured_sequence_is_a_round, 32)
 {
-    bench_power_on(32);
     bench_arm(3, 2, 41);
     assert_int_equal(bench_arrive(3, 1, 41), 1);
     bench_released(0, 3, 1, 41);
@@ -85,11 +81,10 @@ TEST(test_SEQ_2_compare_by_difference)
 }
 
 /* Three members at random, each repeating its newest arrival at random: no error, no lost round. */
-TEST(test_SEQ_4_newest_arrival_may_always_be_repeated)
+BENCH_TEST(test_SEQ_4_newest_arrival_may_always_be_repeated, 32)
 {
     uint32_t newest[3], flag[3], random = 1;
 
-    bench_power_on(32);
     bench_arm(0, 3, 0xFFFFFF00u);
     for (int i = 0; i < 3; i++)
         newest[i] = flag[i] = 0xFFFFFF00u;
@@ -113,11 +108,10 @@ TEST(test_SEQ_4_newest_arrival_may_always_be_repeated)
 /* An access is one step of the model, so the state at the first store is the state after the
  * access. Arrivals for the next round therefore come between the stores, and all of them must be
  * kept. */
-TEST(test_REL_1_cleared_before_the_first_store)
+BENCH_TEST(test_REL_1_cleared_before_the_first_store, 32)
 {
     struct gba_model_effects round;
 
-    bench_power_on(32);
     bench_arm(0, 3, 0);
     bench_arrive(0, 0, 1);
     bench_arrive(0, 1, 1);
@@ -135,9 +129,8 @@ TEST(test_REL_1_cleared_before_the_first_store)
     assert_int_equal(bench_counter(0, GBA_COUNTER_REPEATS), 0);
 }
 
-TEST(test_REL_2_ascending_to_all_708)
+BENCH_TEST(test_REL_2_ascending_to_all_708, 32)
 {
-    bench_power_on(32);
     bench_arm(31, GBA_MEMBERS_MAX, 6);
     for (uint32_t member = GBA_MEMBERS_MAX; --member > 0;)
         assert_int_equal(bench_arrive(31, member, 7), 0);
@@ -148,9 +141,8 @@ TEST(test_REL_2_ascending_to_all_708)
     assert_int_equal(bench_counter(31, GBA_COUNTER_RELEASES), GBA_MEMBERS_MAX);
 }
 
-TEST(test_REL_3_value_is_the_sequence)
+BENCH_TEST(test_REL_3_value_is_the_sequence, 32)
 {
-    bench_power_on(32);
     bench_arm(0, 1, 0xFFFFFFFEu);
     bench_arrive(0, 0, 0xFFFFFFFFu);
     /* 32 bits here; the store widens the value, and an unsigned value widens with zeros. */
@@ -158,11 +150,10 @@ TEST(test_REL_3_value_is_the_sequence)
     assert_true(effects.release[0].address % 8 == 0);
 }
 
-TEST(test_REL_4_nobody_else_is_stored_to)
+BENCH_TEST(test_REL_4_nobody_else_is_stored_to, 32)
 {
     static const uint32_t members[] = {5, 64, 700};
 
-    bench_power_on(32);
     bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 3);
     bench_write(8, GBA_TABLE_ENTRY(0, 6), bench_flag(0, 6)); /* an address, but no member */
     for (int i = 0; i < 3; i++)

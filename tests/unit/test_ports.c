@@ -33,11 +33,10 @@ static bool takes(uint32_t offset, uint8_t width, bool write)
     return false;
 }
 
-TEST(test_ACC_3_offsets_of_the_port_page)
+PORTS_TEST(test_ACC_3_offsets_of_the_port_page, GBA_GROUPS)
 {
     static const uint8_t widths[] = {1, 2, 4, 8};
 
-    power_on(GBA_GROUPS);
     for (uint32_t offset = 0; offset < GBA_PORT_SIZE; offset++) {
         for (int i = 0; i < 8; i++) {
             uint8_t width = widths[i / 2];
@@ -53,12 +52,11 @@ TEST(test_ACC_3_offsets_of_the_port_page)
     assert_int_equal(gba_model_group_of(&bench, GBA_PORT_REG(0)), -1);
 }
 
-TEST(test_PORT_1_banks)
+PORTS_TEST(test_PORT_1_banks, 1)
 {
     static const uint32_t regs[] = {GBA_PORT_IRQ_MASK, GBA_PORT_GROUP, GBA_PORT_GENERATION,
                                     GBA_PORT_MEMBER, GBA_PORT_VALUE};
 
-    power_on(1);
     for (uint16_t port = 0; port < PORTS; port++) {
         assert_int_equal(port_read(port, GBA_PORT_NUMBER), port);
         for (uint32_t i = 0; i < 5; i++)
@@ -75,9 +73,8 @@ TEST(test_PORT_1_banks)
         assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), PORTS);
 }
 
-TEST(test_PORT_2_a_stranger_changes_nothing)
+PORTS_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
 {
-    power_on(2);
     arm(3, 0);
     arrive(0, 1);
     for (uint32_t group = 0; group < 2; group++) { /* armed, and free */
@@ -127,9 +124,8 @@ TEST(test_PORT_3_down_and_up)
     assert_int_equal(port_read(1, GBA_PORT_QUOTA), 6);
 }
 
-TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members)
+PORTS_TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members, 3)
 {
-    power_on(3);
     assert_int_equal(alloc(1, 1), GBA_RESULT_OK); /* group 0: without any JOIN */
     arm(3, 0);                                    /* group 1 */
     port_write(0, GBA_PORT_IRQ_MASK, 2);
@@ -194,9 +190,8 @@ TEST(test_PORT_4_one_group_at_a_time)
     }
 }
 
-TEST(test_PORT_5_members_belong_to_their_ports)
+PORTS_TEST(test_PORT_5_members_belong_to_their_ports, 1)
 {
-    power_on(1);
     arm(3, 0);
     for (uint16_t port = 0; port < 3; port++) {
         for (uint32_t member = 0; member < 3; member++) {
@@ -225,11 +220,10 @@ TEST(test_PORT_5_members_belong_to_their_ports)
     assert_int_equal(arrive(1, 2), 0);
 }
 
-TEST(test_CFG_9_only_the_control_unit_configures)
+PORTS_TEST(test_CFG_9_only_the_control_unit_configures, 1)
 {
     static const uint32_t regs[] = {GBA_REG_MEMBER_COUNT, GBA_REG_CONTROL, GBA_REG_SEQUENCE};
 
-    power_on(1);
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
     for (int i = 0; i < 3; i++)
         bench_refused_config(4, GBA_GROUP_REG(0, regs[i]), 1);
@@ -237,9 +231,8 @@ TEST(test_CFG_9_only_the_control_unit_configures)
     bench_refused_config(4, GBA_GROUP_REG(0, GBA_REG_CONTROL), GBA_CONTROL_RESET);
 }
 
-TEST(test_GRP_6_generation)
+PORTS_TEST(test_GRP_6_generation, 1)
 {
-    power_on(1);
     assert_int_equal(bench_reg(0, GBA_REG_GENERATION), 0);
     for (uint32_t i = 1; i < 4; i++) {
         assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
@@ -249,9 +242,8 @@ TEST(test_GRP_6_generation)
     }
 }
 
-TEST(test_DEV_5_ports)
+PORTS_TEST(test_DEV_5_ports, 1)
 {
-    power_on(1);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), PORTS);
     bench_power_on(1);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), 0);
@@ -263,9 +255,8 @@ TEST(test_DEV_5_ports)
     assert_int_equal(effects.release[0].port, 0);
 }
 
-TEST(test_DEV_6_groups_free)
+BENCH_TEST(test_DEV_6_groups_free, 7)
 {
-    bench_power_on(7);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
     power_on(7);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
@@ -282,9 +273,8 @@ static void err(uint16_t port)
     bench_refused_write(8, GBA_DOORBELL(number), GBA_ARRIVAL(77, port), GBA_ERROR_SEQUENCE);
 }
 
-TEST(test_ERR_5_events_of_the_port_that_made_the_access)
+PORTS_TEST(test_ERR_5_events_of_the_port_that_made_the_access, 1)
 {
-    power_on(1);
     arm(2, 0);
     bench_port = 1;
     assert_int_equal(bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(77, 1)),
@@ -293,9 +283,8 @@ TEST(test_ERR_5_events_of_the_port_that_made_the_access)
     assert_int_equal(events(0), 0);
 }
 
-TEST(test_IRQ_1_cause)
+PORTS_TEST(test_IRQ_1_cause, 3)
 {
-    power_on(3);
     arm(1, 0);
     arm(1, 0);
     arm(2, 0);
@@ -316,9 +305,8 @@ TEST(test_IRQ_1_cause)
     }
 }
 
-TEST(test_IRQ_2_acknowledge)
+PORTS_TEST(test_IRQ_2_acknowledge, 2)
 {
-    power_on(2);
     arm(2, 0);
     notify(1, 0);
     bench.group[0].record.events[1] |= GBA_IRQ_DIED;
@@ -336,9 +324,8 @@ TEST(test_IRQ_2_acknowledge)
     assert_int_equal(bench_read(4, GBA_PORT_EVENT(2)), 0); /* no such group */
 }
 
-TEST(test_IRQ_3_new_events_interrupt)
+PORTS_TEST(test_IRQ_3_new_events_interrupt, 2)
 {
-    power_on(2);
     arm(2, 0);
     port_write(1, GBA_PORT_IRQ_MASK, ~1u);
     notify(1, 0);
@@ -357,9 +344,8 @@ TEST(test_IRQ_3_new_events_interrupt)
     }
 }
 
-TEST(test_IRQ_4_unmasking_interrupts)
+PORTS_TEST(test_IRQ_4_unmasking_interrupts, 2)
 {
-    power_on(2);
     arm(2, 0);
     notify(1, 0);
     port_write(1, GBA_PORT_IRQ_MASK, 2); /* another group */
@@ -372,9 +358,8 @@ TEST(test_IRQ_4_unmasking_interrupts)
     assert_false(effects.interrupt);
 }
 
-TEST(test_NOTE_1_once_when_the_round_is_complete)
+PORTS_TEST(test_NOTE_1_once_when_the_round_is_complete, 1)
 {
-    power_on(1);
     arm(3, 0xFFFFFFFFu);
     for (uint16_t port = 0; port < 3; port++)
         port_write(port, GBA_PORT_IRQ_MASK, 1);
@@ -419,9 +404,8 @@ TEST(test_NOTE_2_at_once_if_complete)
     }
 }
 
-TEST(test_NOTE_3_cancelled)
+PORTS_TEST(test_NOTE_3_cancelled, 1)
 {
-    power_on(1);
     arm(3, 0);
     notify(1, 1);
     notify(2, 1);
