@@ -10,54 +10,35 @@
 
 #include "gba/failover/engine.h"
 #include "tests/unit/fake_driver.h"
-#include "tests/unit/thread_oob.h"
+#include "tests/unit/pair.h"
 
-/* A team of two on one device. This thread makes the rounds of both members. */
 static struct {
-    gba_device_t *device;
-    gba_params_t params;
-    gba_team_t *team[2];
     uint32_t calls, late; /* of progress or of on_sleep; the call in which something happens */
     void (*happen)(void);
     uint32_t ioctls; /* when it happened */
 } scene;
 
-static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
-{
-    gba_team_attr_t attr = {
-        .name = "team", .id = 1, .params = &scene.params, .device = scene.device};
-
-    if (GBA_OK != gba_team_create(&attr, oob, &scene.team[self->rank]))
-        scene.team[self->rank] = NULL;
-}
-
 static void scene_begin(int wait)
 {
     memset(&scene, 0, sizeof scene);
-    gba_params_default(&scene.params);
-    scene.params.offload = GBA_OFFLOAD_ALWAYS;
-    scene.params.stuck_after = 0;
-    scene.params.wait = wait;
-    assert_int_equal(gba_device_init(FAKE_KERNEL_PATH, NULL, &scene.device), GBA_OK);
-    thread_oob_run(2, 0, member_create, NULL);
-    assert_non_null(scene.team[0]);
-    assert_non_null(scene.team[1]);
-    assert_int_equal(gba_team_path(scene.team[0]), GBA_PATH_DEVICE);
+    pair_open(FAKE_KERNEL_PATH);
+    pair.params.offload = GBA_OFFLOAD_ALWAYS;
+    pair.params.wait = wait;
+    pair_create(2);
+    assert_int_equal(gba_team_path(pair.team[0]), GBA_PATH_DEVICE);
 }
 
 static void scene_end(void)
 {
     fake_kernel.on_sleep = NULL;
-    gba_team_destroy(scene.team[0]);
-    gba_team_destroy(scene.team[1]);
-    gba_device_fini(scene.device);
+    pair_close();
 }
 
 /* --- events while member 0 waits --- */
 
 static void other_arrives(void)
 {
-    assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_start(pair.team[1]), GBA_OK);
 }
 
 static void count_call(void)
@@ -79,13 +60,13 @@ static void progress(void *arg)
 /* Member 0 waits; something happens in call `late` of its progress, or in that sleep. */
 static gba_status_t wait_until(void (*happen)(void), uint32_t late)
 {
-    bool sleeps = GBA_WAIT_SLEEP == scene.params.wait;
+    bool sleeps = GBA_WAIT_SLEEP == pair.params.wait;
 
     scene.happen = happen;
     scene.late = late;
     scene.calls = 0;
     fake_kernel.on_sleep = sleeps ? count_call : NULL;
-    return gba_barrier_wait(scene.team[0], sleeps ? NULL : progress, NULL);
+    return gba_barrier_wait(pair.team[0], sleeps ? NULL : progress, NULL);
 }
 
 static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
@@ -96,13 +77,13 @@ static void revoked(void (*happen)(void))
     for (size_t i = 0; i < 3; i++) {
         scene_begin(waits[i]);
         assert_int_equal(wait_until(happen, 3), GBA_ERR_DEAD);
-        assert_int_equal(scene.team[0]->failure.status, GBA_ERR_DEAD);
+        assert_int_equal(pair.team[0]->failure.status, GBA_ERR_DEAD);
         assert_int_equal(fake_kernel.seen.ioctls, scene.ioctls);
         /* The round is not complete, and an arrival of the other member changes nothing. */
         other_arrives();
         fake_kernel_run();
-        assert_int_equal(gba_team_rounds(scene.team[0]), 0);
-        assert_int_not_equal(gba_barrier_test(scene.team[0]), GBA_OK);
+        assert_int_equal(gba_team_rounds(pair.team[0]), 0);
+        assert_int_not_equal(gba_barrier_test(pair.team[0]), GBA_OK);
         assert_int_equal(fake_kernel.seen.waits, GBA_WAIT_SLEEP == waits[i] ? 3 : 0);
         scene_end();
         fake_kernel.dead = false;
@@ -129,8 +110,8 @@ CDEV_TEST(released_and_unplugged)
     for (size_t i = 0; i < 3; i++) {
         scene_begin(waits[i]);
         assert_int_equal(wait_until(arrives_and_dies, 3), GBA_OK);
-        assert_int_equal(gba_team_rounds(scene.team[0]), 1);
-        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+        assert_int_equal(gba_team_rounds(pair.team[0]), 1);
+        assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
         scene_end();
         fake_kernel.dead = false;
     }
@@ -141,7 +122,7 @@ TEST_WITH(test_DRV_18_released_while_asleep, cdev_setup, cdev_teardown, NULL)
     scene_begin(GBA_WAIT_SLEEP);
     for (uint32_t round = 1; round <= 10; round++) {
         assert_int_equal(wait_until(other_arrives, 2), GBA_OK);
-        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+        assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
         assert_int_equal(fake_kernel.seen.waits, 2 * round);
     }
     scene_end();
@@ -157,7 +138,7 @@ CDEV_TEST(sleep_that_fails)
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         fake_kernel_fail(GBA_IOC_WAIT, errors[i], 5);
         assert_int_equal(wait_until(other_arrives, 2), GBA_OK);
-        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+        assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
     }
     scene_end();
     assert_silent();
@@ -170,8 +151,8 @@ CDEV_TEST(no_interrupts)
     scene_begin(GBA_WAIT_SLEEP);
     scene.late = 20;
     scene.happen = other_arrives;
-    assert_int_equal(gba_barrier_wait(scene.team[0], progress, NULL), GBA_OK);
-    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_wait(pair.team[0], progress, NULL), GBA_OK);
+    assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
     assert_int_equal(fake_kernel.seen.waits, 0);
     scene_end();
 }
@@ -280,33 +261,32 @@ static void other_dies(void)
 CDEV_TEST(a_death_is_reported)
 {
     scene_begin(GBA_WAIT_YIELD);
-    scene.team[0]->watchdog.report_after = 3600ull * 1000000000u;
+    pair.team[0]->watchdog.report_after = 3600ull * 1000000000u;
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     scene.happen = other_dies;
     scene.late = 1;
     alarm(test_limit(120));
-    assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
     fake_kernel_run();
     while (0 == log_lines) {
         progress(NULL);
-        assert_int_equal(gba_barrier_progress(scene.team[0]), GBA_INPROGRESS);
+        assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_INPROGRESS);
     }
     assert_logged("team: barrier 1 (device) stalled for 1 s, and a member's process or host has "
                   "died: 1 of 2 members have arrived; missing: member 1");
     alarm(0);
     other_arrives();
     fake_kernel_run();
-    assert_int_equal(gba_barrier_test(scene.team[0]), GBA_OK);
-    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_test(pair.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
     scene_end();
 }
 
 static void member_recover(struct thread_oob_member *self, const gba_oob_t *oob)
 {
-    gba_team_attr_t attr = {
-        .name = "team", .id = 1, .params = &scene.params, .device = scene.device};
+    gba_team_attr_t attr = {.name = "team", .id = 1, .params = &pair.params, .device = pair.device};
 
-    (void)gba_team_recover(scene.team[self->rank], &attr, oob);
+    (void)gba_team_recover(pair.team[self->rank], &attr, oob);
 }
 
 /* A death in a group does not reach a team that has left the group. */
@@ -315,24 +295,24 @@ CDEV_TEST(a_death_of_an_earlier_group)
     const uint64_t hour = 3600ull * 1000000000u;
 
     scene_begin(GBA_WAIT_YIELD);
-    scene.team[0]->watchdog.report_after = hour;
+    pair.team[0]->watchdog.report_after = hour;
     other_dies();
-    assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
     fake_kernel_run();
-    while (!scene.team[0]->watchdog.died)
-        assert_int_equal(gba_barrier_progress(scene.team[0]), GBA_INPROGRESS);
+    while (!pair.team[0]->watchdog.died)
+        assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_INPROGRESS);
     other_arrives();
     fake_kernel_run();
-    assert_int_equal(gba_barrier_test(scene.team[0]), GBA_OK);
-    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_test(pair.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
     thread_oob_run(2, 0, member_recover, NULL);
-    assert_int_equal(gba_team_path(scene.team[0]), GBA_PATH_SOFTWARE);
-    assert_int_equal(gba_team_path(scene.team[1]), GBA_PATH_SOFTWARE);
-    assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
-    assert_int_equal(gba_barrier_progress(scene.team[0]), GBA_INPROGRESS);
-    assert_int_equal(scene.team[0]->watchdog.report_due, scene.team[0]->watchdog.began + hour);
+    assert_int_equal(gba_team_path(pair.team[0]), GBA_PATH_SOFTWARE);
+    assert_int_equal(gba_team_path(pair.team[1]), GBA_PATH_SOFTWARE);
+    assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_INPROGRESS);
+    assert_int_equal(pair.team[0]->watchdog.report_due, pair.team[0]->watchdog.began + hour);
     other_arrives();
-    while (GBA_OK != gba_barrier_test(scene.team[0]) || GBA_OK != gba_barrier_test(scene.team[1]))
+    while (GBA_OK != gba_barrier_test(pair.team[0]) || GBA_OK != gba_barrier_test(pair.team[1]))
         ;
     scene_end();
 }

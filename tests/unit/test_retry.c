@@ -7,8 +7,7 @@
 #include <time.h>
 
 #include "gba/failover/engine.h"
-#include "tests/suite.h"
-#include "tests/unit/thread_oob.h"
+#include "tests/unit/pair.h"
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -181,39 +180,12 @@ gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *sta
     return __real_gba_group_inspect(group, state);
 }
 
-struct scene {
-    gba_device_t *device;
-    gba_params_t params;
-    gba_team_t *team[2];
-};
-
-static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
-{
-    struct scene *scene = self->arg;
-    gba_team_attr_t attr = {
-        .name = "team", .id = 1, .params = &scene->params, .device = scene->device};
-
-    if (GBA_OK != gba_team_create(&attr, oob, &scene->team[self->rank]))
-        scene->team[self->rank] = NULL;
-}
-
-/* Create a team. The calling thread then is member 0; no other member does a barrier. */
-static void scene_begin(struct scene *scene, const char *path, uint32_t members)
+/* A team of which only member 0 does barriers. */
+static void begin(const char *path, uint32_t members)
 {
     inspections = 0;
-    gba_params_default(&scene->params);
-    scene->params.stuck_after = 0;
-    assert_int_equal(gba_device_init(path, NULL, &scene->device), GBA_OK);
-    thread_oob_run(members, 0, member_create, scene);
-    for (uint32_t member = 0; member < members; member++)
-        assert_non_null(scene->team[member]);
-}
-
-static void scene_end(struct scene *scene)
-{
-    for (uint32_t member = 0; member < 2; member++)
-        gba_team_destroy(scene->team[member]);
-    gba_device_fini(scene->device);
+    pair_open(path);
+    pair_create(members);
 }
 
 static uint64_t repaired(const gba_team_t *team)
@@ -239,17 +211,16 @@ static uint64_t barrier(gba_team_t *team, uint64_t step, uint64_t most)
 /* A team of one member: the device completes each round at once, unless a store is lost. */
 static void losses_cost_little(const char *path)
 {
-    struct scene scene = {0};
     uint64_t took;
 
-    scene_begin(&scene, path, 1);
+    begin(path, 1);
     for (int i = 1; i <= 100; i++) {
-        took = barrier(scene.team[0], 5 * US, 1000 * MS);
+        took = barrier(pair.team[0], 5 * US, 1000 * MS);
         assert_true(took < 30 * MS);
         assert_true(i < 50 || took <= 150 * US); /* the team has learned the typical round */
     }
-    assert_in_range(repaired(scene.team[0]), 9, 12);
-    scene_end(&scene);
+    assert_in_range(repaired(pair.team[0]), 9, 12);
+    pair_close();
 }
 
 TEST(test_a_loss_costs_some_hundred_microseconds)
@@ -261,66 +232,58 @@ TEST(test_a_loss_costs_some_hundred_microseconds)
 /* A sleeping member is awake when a reading is due. */
 TEST(test_a_loss_costs_a_sleeping_member_as_much)
 {
-    struct scene scene = {0};
     uint64_t began;
 
-    scene_begin(&scene, "sim?lose_arrival=11", 1);
-    scene.team[0]->waiting.mode = GBA_WAIT_SLEEP;
+    begin("sim?lose_arrival=11", 1);
+    pair.team[0]->waiting.mode = GBA_WAIT_SLEEP;
     clock_step = US;
     for (int i = 1; i <= 100; i++) {
         began = clock_ns;
-        assert_int_equal(gba_barrier_wait(scene.team[0], NULL, NULL), GBA_OK);
+        assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
         assert_true(i < 50 || clock_ns - began < 200 * US);
     }
     clock_step = 0;
-    assert_in_range(repaired(scene.team[0]), 9, 12);
-    scene_end(&scene);
+    assert_in_range(repaired(pair.team[0]), 9, 12);
+    pair_close();
 }
 
 TEST(test_a_fixed_pause)
 {
-    struct scene scene = {0};
-
-    scene_begin(&scene, "sim?lose_arrival=2", 1);
-    gba_retry_init(&scene.team[0]->watchdog.retry, 100 * MS);
-    assert_int_equal(barrier(scene.team[0], 100 * US, 1000 * MS), 0);
-    assert_in_range(barrier(scene.team[0], 100 * US, 1000 * MS), 100 * MS, 126 * MS);
-    scene_end(&scene);
+    begin("sim?lose_arrival=2", 1);
+    gba_retry_init(&pair.team[0]->watchdog.retry, 100 * MS);
+    assert_int_equal(barrier(pair.team[0], 100 * US, 1000 * MS), 0);
+    assert_in_range(barrier(pair.team[0], 100 * US, 1000 * MS), 100 * MS, 126 * MS);
+    pair_close();
 }
 
 /* The other member does not come for 10 s. */
 TEST(test_a_late_member_is_no_loss)
 {
-    struct scene scene = {0};
-
-    scene_begin(&scene, "sim", 2);
-    assert_int_equal(barrier(scene.team[0], 20 * US, 10000 * MS), 10000 * MS);
-    assert_int_equal(repaired(scene.team[0]), 0);
+    begin("sim", 2);
+    assert_int_equal(barrier(pair.team[0], 20 * US, 10000 * MS), 10000 * MS);
+    assert_int_equal(repaired(pair.team[0]), 0);
     assert_in_range(inspections, 5, 20);
-    scene_end(&scene);
+    pair_close();
 }
 
 /* The releases of a slow device, on their way for 2 ms, are not lost. */
 TEST(test_a_slow_release_is_no_loss)
 {
-    struct scene scene = {0};
-
-    scene_begin(&scene, "sim?latency=2000000", 1);
+    begin("sim?latency=2000000", 1);
     for (int i = 0; i < 200; i++)
-        assert_in_range(barrier(scene.team[0], 20 * US, 1000 * MS), 2 * MS, 3 * MS);
-    assert_int_equal(repaired(scene.team[0]), 0);
+        assert_in_range(barrier(pair.team[0], 20 * US, 1000 * MS), 2 * MS, 3 * MS);
+    assert_int_equal(repaired(pair.team[0]), 0);
     assert_int_equal(inspections, 0);
-    scene_end(&scene);
+    pair_close();
 }
 
 /* The round has just ended when the registers are read: not a loss either. */
 TEST(test_a_release_on_its_way_is_no_loss)
 {
-    struct scene scene = {0};
-    gba_team_t **team = scene.team;
+    gba_team_t **team = pair.team;
     uint64_t began, late;
 
-    scene_begin(&scene, "sim?latency=50000", 2);
+    begin("sim?latency=50000", 2);
     for (unsigned i = 0; i < 400; i++) {
         late = 0 == i % 4 ? i * 5 * US : 0;
         assert_int_equal(gba_barrier_start(team[0]), GBA_OK);
@@ -334,7 +297,7 @@ TEST(test_a_release_on_its_way_is_no_loss)
     }
     assert_int_equal(repaired(team[0]), 0);
     assert_true(inspections > 50);
-    scene_end(&scene);
+    pair_close();
 }
 
 TEST_MAIN()

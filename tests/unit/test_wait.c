@@ -4,17 +4,12 @@
 
 #include "gba/failover/engine.h"
 #include "gba/team/wait.h"
-#include "tests/suite.h"
-#include "tests/unit/thread_oob.h"
+#include "tests/unit/pair.h"
 
 /* The longest sleep for which the device may be called, ns, because the runtime needs progress. */
 #define SLEEP_MAX 2000000u
 
-/* A team of two on one device, whose rounds this thread makes for both members. */
 static struct {
-    gba_device_t *device;
-    gba_params_t params;
-    gba_team_t *team[2];
     struct gba_dev_ops ops; /* the simulator's, `sleep` and `failure` */
     gba_status_t answer;    /* of each sleep */
     uint32_t sleeps;
@@ -28,14 +23,14 @@ static void happen(void)
     scene.failure = scene.reason;
     if (GBA_OK != scene.failure)
         return;
-    assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
-    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_start(pair.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
 }
 
 static gba_status_t sleep_on_device(struct gba_membership *membership, uint32_t sequence,
                                     uint64_t max_ns)
 {
-    const struct gba_local_state *state = scene.team[0]->path->state;
+    const struct gba_local_state *state = pair.team[0]->path->state;
 
     assert_ptr_equal(membership, state->membership);
     assert_int_equal(sequence, state->sequence);
@@ -51,41 +46,28 @@ static gba_status_t failure_of_group(const struct gba_membership *membership)
     return scene.failure;
 }
 
-static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
-{
-    gba_team_attr_t attr = {
-        .name = "team", .id = 1, .params = &scene.params, .device = scene.device};
-
-    if (GBA_OK != gba_team_create(&attr, oob, &scene.team[self->rank]))
-        scene.team[self->rank] = NULL;
-}
-
 static int scene_begin(void **state)
 {
     (void)state;
     memset(&scene, 0, sizeof scene);
-    gba_params_default(&scene.params);
-    scene.params.stuck_after = 0;
-    scene.params.wait = GBA_WAIT_SLEEP;
-    assert_int_equal(gba_device_init("sim", NULL, &scene.device), GBA_OK);
-    scene.ops = *scene.device->dev->ops;
+    pair_open("sim");
+    pair.params.wait = GBA_WAIT_SLEEP;
+    scene.ops = *pair.device->dev->ops;
     scene.ops.sleep = sleep_on_device;
     scene.ops.failure = failure_of_group;
-    scene.device->dev->ops = &scene.ops;
-    thread_oob_run(2, 0, member_create, NULL);
-    assert_non_null(scene.team[0]);
-    assert_non_null(scene.team[1]);
+    pair.device->dev->ops = &scene.ops;
+    pair_create(2);
     return 0;
 }
 
 static int scene_end(void **state)
 {
     (void)state;
-    gba_team_destroy(scene.team[0]);
-    gba_team_destroy(scene.team[1]);
-    gba_device_fini(scene.device);
+    pair_close();
     return 0;
 }
+
+#define WAIT_TEST(name) TEST_WITH(name, scene_begin, scene_end, NULL)
 
 /* Rounds whose last member arrives while the other one sleeps for the third time. */
 static void rounds(gba_status_t answer, int count)
@@ -94,18 +76,18 @@ static void rounds(gba_status_t answer, int count)
     for (int i = 0; i < count; i++) {
         scene.sleeps = 0;
         scene.late = 3;
-        assert_int_equal(gba_barrier_wait(scene.team[0], NULL, NULL), GBA_OK);
+        assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
         assert_int_equal(scene.sleeps, 3);
     }
 }
 
-TEST_WITH(test_a_member_sleeps_on_its_device, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_member_sleeps_on_its_device)
 {
     rounds(GBA_OK, 20);
 }
 
 /* The member takes naps. */
-TEST_WITH(test_a_device_that_wakes_nobody, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_device_that_wakes_nobody)
 {
     rounds(GBA_ERR_UNSUPPORTED, 20);
 }
@@ -136,18 +118,18 @@ static void progress_counted(void *arg)
 }
 
 /* A poll that is a system call must not delay the runtime's progress. */
-TEST_WITH(test_a_device_with_slow_polls, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_device_with_slow_polls)
 {
     uint32_t calls = 0;
 
     scene.ops.poll = poll_counted;
     scene.ops.spins = 8;
-    scene.team[0]->waiting.oversubscribed = false;
-    scene.team[0]->waiting.mode = GBA_WAIT_SPIN;
-    scene.team[0]->path->spins = gba_wait_spins(scene.team[0]);
+    pair.team[0]->waiting.oversubscribed = false;
+    pair.team[0]->waiting.mode = GBA_WAIT_SPIN;
+    pair.team[0]->path->spins = gba_wait_spins(pair.team[0]);
     scene.late = 100;
     polls = polls_most = 0;
-    assert_int_equal(gba_barrier_wait(scene.team[0], progress_counted, &calls), GBA_OK);
+    assert_int_equal(gba_barrier_wait(pair.team[0], progress_counted, &calls), GBA_OK);
     assert_int_equal(calls, scene.late);
     /* At most the attempt, one round of waiting, and the test that follows progress. */
     assert_in_range(polls_most, 8, 2 * 8 + 2);
@@ -183,11 +165,11 @@ static gba_status_t leader_progress(struct gba_team *team)
 }
 
 /* Tests that follow the leader's message cannot complete the round: progress is due at once. */
-TEST_WITH(test_a_leader_that_has_sent_its_message, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_leader_that_has_sent_its_message)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
     static const struct gba_wait_steps steps = {leader_test, leader_progress};
-    struct gba_path_base *path = scene.team[0]->path;
+    struct gba_path_base *path = pair.team[0]->path;
     const struct gba_path_ops *ops = path->ops;
 
     leader.ops = *ops;
@@ -196,15 +178,15 @@ TEST_WITH(test_a_leader_that_has_sent_its_message, scene_begin, scene_end, NULL)
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         leader.listens = false;
         leader.tests = 0;
-        scene.team[0]->waiting.mode = waits[i];
-        assert_int_equal(gba_wait(scene.team[0], &steps, NULL, NULL), GBA_OK);
+        pair.team[0]->waiting.mode = waits[i];
+        assert_int_equal(gba_wait(pair.team[0], &steps, NULL, NULL), GBA_OK);
         assert_int_equal(leader.tests, 0);
     }
     path->ops = ops;
 }
 
 /* Longer than `sleep` waits until its first sleep. */
-TEST_WITH(test_a_member_that_does_not_sleep, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_member_that_does_not_sleep)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD};
     uint32_t calls;
@@ -212,8 +194,8 @@ TEST_WITH(test_a_member_that_does_not_sleep, scene_begin, scene_end, NULL)
     scene.late = 1000;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         calls = 0;
-        scene.team[0]->waiting.mode = waits[i];
-        assert_int_equal(gba_barrier_wait(scene.team[0], progress_other, &calls), GBA_OK);
+        pair.team[0]->waiting.mode = waits[i];
+        assert_int_equal(gba_barrier_wait(pair.team[0], progress_other, &calls), GBA_OK);
         assert_int_equal(calls, scene.late);
     }
     assert_int_equal(scene.sleeps, 0);
@@ -221,7 +203,7 @@ TEST_WITH(test_a_member_that_does_not_sleep, scene_begin, scene_end, NULL)
 
 /* For each way of waiting, a member abandons its round when the memory of the device shows that the
  * group has failed. */
-TEST_WITH(test_a_failed_group, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_failed_group)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
 
@@ -231,14 +213,14 @@ TEST_WITH(test_a_failed_group, scene_begin, scene_end, NULL)
         scene_end(state);
         scene_begin(state);
         scene.late = 3;
-        scene.team[0]->waiting.mode = waits[i];
+        pair.team[0]->waiting.mode = waits[i];
         scene.reason = GBA_ERR_DEAD;
-        assert_int_equal(gba_barrier_wait(scene.team[0],
+        assert_int_equal(gba_barrier_wait(pair.team[0],
                                           GBA_WAIT_SLEEP == waits[i] ? NULL : progress_other,
                                           &calls),
                          GBA_ERR_DEAD);
-        assert_int_equal(scene.team[0]->failure.status, GBA_ERR_DEAD);
-        assert_int_equal(gba_team_rounds(scene.team[0]), 0);
+        assert_int_equal(pair.team[0]->failure.status, GBA_ERR_DEAD);
+        assert_int_equal(gba_team_rounds(pair.team[0]), 0);
     }
 }
 
@@ -248,7 +230,7 @@ TEST_WITH(test_a_failed_group, scene_begin, scene_end, NULL)
 
 /* The periods of sleep become longer while turns are long at once after them, and are short again
  * after a time without. All end at multiples of their lengths. */
-TEST_WITH(test_how_long_a_member_sleeps, scene_begin, scene_end, NULL)
+WAIT_TEST(test_how_long_a_member_sleeps)
 {
     struct gba_busy busy = {0};
     uint32_t length = GBA_BUSY_FIRST;
@@ -278,9 +260,9 @@ TEST_WITH(test_how_long_a_member_sleeps, scene_begin, scene_end, NULL)
 }
 
 /* A follower of a node's leader sleeps in as many waits as its core is busy, and polls then. */
-TEST_WITH(test_a_follower, scene_begin, scene_end, NULL)
+WAIT_TEST(test_a_follower)
 {
-    struct gba_team *team = scene.team[0];
+    struct gba_team *team = pair.team[0];
     uint32_t calls = 0;
 
     team->path->waits_for_leader = true;
