@@ -185,6 +185,8 @@ TEST(test_descriptors_of_the_program)
 
 /* ------------------------------------------------------------- a peer that the test plays ----- */
 
+#define PEER_BYTES (GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES)
+
 static int raw_connect(void)
 {
     const struct gba_boot_address *to = &mesh[0]->addresses[0];
@@ -194,27 +196,37 @@ static int raw_connect(void)
     return fd;
 }
 
+/* The hello of a rank, with the secret of rank 0, and a signal. */
+static void words_of(uint8_t bytes[PEER_BYTES], uint32_t rank, uint32_t channel, uint32_t seq)
+{
+    struct gba_boot_hello hello = {.rank = rank, .size = 2};
+    const struct gba_boot_signal signal = {.channel = channel, .sequence = seq, .path = PATH};
+
+    memcpy(hello.secret, mesh[0]->addresses[0].secret, sizeof hello.secret);
+    gba_boot_hello_pack(&hello, bytes);
+    gba_boot_signal_pack(&signal, bytes + GBA_BOOT_HELLO_BYTES);
+}
+
 /* Rank 0 of two is a member in its first barrier, and the test is rank 1. */
-static void begin_rank0(void)
+static void begin_rank0(uint8_t bytes[PEER_BYTES], uint32_t channel, uint32_t seq)
 {
     open_all(2);
     open_transport(0, 2, &gba_algo_dissemination, 0);
     assert_int_equal(GBA_OK, gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 1));
+    words_of(bytes, 1, channel, seq);
 }
 
-static void say_hello(uint8_t bytes[GBA_BOOT_HELLO_BYTES], uint32_t owner, uint32_t rank)
+static void say(int fd, const uint8_t *bytes, size_t count)
 {
-    struct gba_boot_hello hello = {.rank = rank, .size = 2};
-
-    memcpy(hello.secret, mesh[owner]->addresses[owner].secret, sizeof hello.secret);
-    gba_boot_hello_pack(&hello, bytes);
+    assert_int_equal(count, send(fd, bytes, count, MSG_NOSIGNAL));
 }
 
-static void signal_of(uint8_t bytes[GBA_BOOT_SIGNAL_BYTES], uint32_t channel, uint32_t seq)
+static void stays_in_barrier(int tests)
 {
-    const struct gba_boot_signal signal = {.channel = channel, .sequence = seq, .path = PATH};
-
-    gba_boot_signal_pack(&signal, bytes);
+    while (tests-- > 0) {
+        assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+        assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
+    }
 }
 
 /* Progress and test, until the barrier ends. */
@@ -231,24 +243,26 @@ static gba_status_t outcome(uint32_t rank)
     return status;
 }
 
+static void ends_with(gba_status_t expected, const char *text)
+{
+    assert_int_equal(expected, outcome(0));
+    if (text != NULL && strstr(mesh[0]->message, text) == NULL)
+        fail_msg("%s", mesh[0]->message);
+}
+
 /* Byte by byte: the barrier ends with the last byte, not before. */
 TEST(test_partial)
 {
-    uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+    uint8_t bytes[PEER_BYTES];
     int fd;
 
-    begin_rank0();
-    say_hello(bytes, 0, 1);
-    signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
+    begin_rank0(bytes, 0, FIRST + 1);
     fd = raw_connect();
     for (unsigned i = 0; i < sizeof bytes; i++) {
-        for (int j = 0; j < 20; j++) {
-            assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
-            assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
-        }
-        assert_int_equal(1, send(fd, bytes + i, 1, 0));
+        stays_in_barrier(20);
+        say(fd, bytes + i, 1);
     }
-    assert_int_equal(GBA_OK, outcome(0));
+    ends_with(GBA_OK, NULL);
     close(fd);
     close_all();
 }
@@ -256,66 +270,61 @@ TEST(test_partial)
 /* Silent and noisy strangers, and connections with a wrong secret or rank, change nothing. */
 TEST(test_strangers)
 {
-    uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+    uint8_t bytes[PEER_BYTES];
     char noise[1000] = "GET / HTTP/1.0", byte;
-    int strangers[300], wrong, fd;
+    int strangers[300], fd;
 
-    begin_rank0();
+    begin_rank0(bytes, 0, FIRST + 1);
     for (unsigned i = 0; i < 300; i++) {
         strangers[i] = raw_connect();
         if (0 != i % 2)
             (void)!send(strangers[i], noise, sizeof noise, MSG_NOSIGNAL);
-        assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+        stays_in_barrier(1);
     }
     for (unsigned kind = 0; kind < 3; kind++) {
-        say_hello(bytes, 0, 1);
-        signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
-        if (0 == kind)
-            bytes[4] ^= 1; /* the secret */
-        else
-            bytes[23] = (uint8_t)(1 == kind ? 0 : 2); /* the rank: its own; out of range */
-        wrong = raw_connect();
-        assert_int_equal(sizeof bytes, send(wrong, bytes, sizeof bytes, MSG_NOSIGNAL));
-        while (recv(wrong, &byte, 1, MSG_DONTWAIT) < 0 && EAGAIN == errno) {
-            assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
-            assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
-        }
-        close(wrong);
+        words_of(bytes, 0 == kind ? 1 : 1 == kind ? 0 : 2, 0, FIRST + 1);
+        bytes[4] ^= 0 == kind; /* the secret; else the rank: its own; out of range */
+        fd = raw_connect();
+        say(fd, bytes, sizeof bytes);
+        while (recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && EAGAIN == errno)
+            stays_in_barrier(1);
+        close(fd);
     }
-    say_hello(bytes, 0, 1);
+    words_of(bytes, 1, 0, FIRST + 1);
     fd = raw_connect();
-    assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
-    assert_int_equal(GBA_OK, outcome(0));
+    say(fd, bytes, sizeof bytes);
+    ends_with(GBA_OK, NULL);
     close(fd);
     for (unsigned i = 0; i < 300; i++)
         close(strangers[i]);
     close_all();
 }
 
-/* What a connected peer does wrong is an error, never an arrival. */
-TEST(test_wrong_signals)
+/* What a connected peer does wrong is an error, never an arrival: a wrong signal, or its death
+ * after the hello or in the middle of a signal. */
+TEST(test_wrong_peers)
 {
     static const struct {
         uint32_t channel, seq;
+        size_t bytes;
         const char *text;
-    } wrong[] = {{0, FIRST + 2, "another barrier"},
-                 {0, FIRST, "another barrier"},
-                 {1, FIRST + 1, "no signal"},
-                 {2, FIRST + 1, "invalid"}};
+    } wrong[] = {{0, FIRST + 2, PEER_BYTES, "another barrier"},
+                 {0, FIRST, PEER_BYTES, "another barrier"},
+                 {1, FIRST + 1, PEER_BYTES, "no signal"},
+                 {2, FIRST + 1, PEER_BYTES, "invalid"},
+                 {0, FIRST + 1, GBA_BOOT_HELLO_BYTES, "rank 1"},
+                 {0, FIRST + 1, GBA_BOOT_HELLO_BYTES + 5, "rank 1"},
+                 {0, FIRST + 1, PEER_BYTES - 1, "rank 1"}};
 
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+        uint8_t bytes[PEER_BYTES];
         int fd;
 
-        begin_rank0();
-        say_hello(bytes, 0, 1);
-        signal_of(bytes + GBA_BOOT_HELLO_BYTES, wrong[i].channel, wrong[i].seq);
+        begin_rank0(bytes, wrong[i].channel, wrong[i].seq);
         fd = raw_connect();
-        assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+        say(fd, bytes, wrong[i].bytes);
         shutdown(fd, SHUT_WR);
-        assert_int_equal(GBA_ERR_IO, outcome(0));
-        if (strstr(mesh[0]->message, wrong[i].text) == NULL)
-            fail_msg("%s", mesh[0]->message);
+        ends_with(GBA_ERR_IO, wrong[i].text);
         close(fd);
         close_all();
     }
@@ -325,55 +334,30 @@ TEST(test_wrong_signals)
  * no barrier, and do not disturb the one whose signal comes behind them. */
 TEST(test_signals_of_other_paths)
 {
-    static const uint32_t paths[] = {3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6};
-    uint8_t hello[GBA_BOOT_HELLO_BYTES], bytes[GBA_BOOT_SIGNAL_BYTES];
+    uint8_t bytes[PEER_BYTES], *const signal = bytes + GBA_BOOT_HELLO_BYTES;
     int fd;
 
-    begin_rank0();
-    say_hello(hello, 0, 1);
+    begin_rank0(bytes, 0, FIRST + 1);
     fd = raw_connect();
-    assert_int_equal(sizeof hello, send(fd, hello, sizeof hello, 0));
-    for (unsigned i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        const struct gba_boot_signal stale = {.sequence = FIRST + i % 3, .path = paths[i]};
+    say(fd, bytes, GBA_BOOT_HELLO_BYTES);
+    for (unsigned i = 0; i < 12; i++) {
+        const struct gba_boot_signal stale = {.sequence = FIRST + i % 3, .path = 3 + i / 3};
+        uint8_t packed[GBA_BOOT_SIGNAL_BYTES];
 
-        gba_boot_signal_pack(&stale, bytes);
-        assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
-        for (int j = 0; j < 100; j++) {
-            assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
-            assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
-        }
+        gba_boot_signal_pack(&stale, packed);
+        say(fd, packed, sizeof packed);
+        stays_in_barrier(100);
     }
-    signal_of(bytes, 0, FIRST + 1);
-    assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
-    assert_int_equal(GBA_OK, outcome(0));
+    say(fd, signal, GBA_BOOT_SIGNAL_BYTES);
+    ends_with(GBA_OK, NULL);
     close(fd);
     close_all();
-}
-
-/* A peer that dies after its hello, or in the middle of a signal. */
-TEST(test_dies)
-{
-    for (unsigned extra = 0; extra < GBA_BOOT_SIGNAL_BYTES; extra += 5) {
-        uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
-        int fd;
-
-        begin_rank0();
-        say_hello(bytes, 0, 1);
-        signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
-        fd = raw_connect();
-        assert_int_equal(GBA_BOOT_HELLO_BYTES + extra,
-                         send(fd, bytes, GBA_BOOT_HELLO_BYTES + extra, 0));
-        close(fd);
-        assert_int_equal(GBA_ERR_IO, outcome(0));
-        assert_non_null(strstr(mesh[0]->message, "rank 1"));
-        close_all();
-    }
 }
 
 /* Rank 1 connects to a process that does not know its secret, to one that closes, and to none. */
 TEST(test_wrong_listener)
 {
-    uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+    uint8_t bytes[PEER_BYTES];
 
     for (unsigned kind = 0; kind < 3; kind++) {
         gba_status_t status;
@@ -381,16 +365,14 @@ TEST(test_wrong_listener)
 
         open_all(2);
         open_transport(1, 2, &gba_algo_dissemination, 0);
-        if (2 == kind) {
+        if (2 == kind)
             gba_descriptor_close(&mesh[0]->listener);
-        }
         status = gba_algo_dissemination.start(&algo[1], transport[1], FIRST + 1);
         while (kind < 2 && fd < 0)
             fd = accept(mesh[0]->listener.number, NULL, NULL);
-        say_hello(bytes, 0, 0); /* with its own secret, in place of rank 1's */
-        signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
+        words_of(bytes, 0, 0, FIRST + 1); /* with its own secret, in place of rank 1's */
         if (0 == kind)
-            assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+            say(fd, bytes, sizeof bytes);
         else if (1 == kind)
             close(fd);
         if (GBA_OK == status)

@@ -21,23 +21,22 @@ static void serve_alone(int file)
 
     script_greet(file);
     while (script_get(file, &message)) {
-        struct gba_switch_message stray = {.type = GBA_SWITCH_RELEASE,
-                                           .group = SCRIPT_GROUP,
-                                           .member = message.member,
-                                           .value = message.value + 1,
-                                           .key = 8000};
+        /* Of an earlier team, with another address; of no member; of no group. */
+        static const uint32_t strays[][2] = {{SCRIPT_GROUP, 0},
+                                             {SCRIPT_GROUP, GBA_MEMBERS_MAX - 1},
+                                             {SCRIPT_GROUP, UINT32_MAX},
+                                             {SCRIPT_GROUP + 1, UINT32_MAX},
+                                             {UINT32_MAX, UINT32_MAX}};
 
         if (script_answer(file, message))
             continue;
-        script_put(file, stray); /* of an earlier team: another address */
-        stray.member = GBA_MEMBERS_MAX - 1;
-        script_put(file, stray);
-        stray.member = UINT32_MAX;
-        script_put(file, stray);
-        stray.group = SCRIPT_GROUP + 1;
-        script_put(file, stray);
-        stray.group = UINT32_MAX;
-        script_put(file, stray);
+        for (int i = 0; i < 5; i++)
+            script_put(file,
+                       (struct gba_switch_message){.type = GBA_SWITCH_RELEASE,
+                                                   .group = strays[i][0],
+                                                   .member = 0 == i ? message.member : strays[i][1],
+                                                   .value = message.value + 1,
+                                                   .key = 8000});
         script_put(file, (struct gba_switch_message){.type = GBA_SWITCH_EVENT,
                                                      .group = SCRIPT_GROUP,
                                                      .value = GBA_IRQ_PORT_DOWN});
@@ -75,34 +74,34 @@ static void serve_hostile(int file)
         ;
 }
 
-static void dies_of(struct gba_switch_message message)
-{
-    gba_group_state_t registers;
-
-    hostile = message;
-    script_start(serve_hostile);
-    members_make(1);
-    gba_send_arrival(state_of[0]);
-    assert_int_equal(await(0), GBA_ERR_DEAD);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
-    gba_resend_arrival(state_of[0]);
-    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
-    assert_int_equal(flag_of(0), 0);
-    members_end(1);
-}
-
 TEST(hostile_messages)
 {
-    dies_of((struct gba_switch_message){.type = 0});
-    dies_of((struct gba_switch_message){.type = 200});
-    dies_of((struct gba_switch_message){.type = GBA_SWITCH_ARRIVE});
-    dies_of((struct gba_switch_message){.type = GBA_SWITCH_EVENT, .key = 1});
-    dies_of((struct gba_switch_message){.type = GBA_SWITCH_RELEASE, .value = 1ull << 32});
-    dies_of((struct gba_switch_message){.type = GBA_SWITCH_VALUE});
-    dies_of((struct gba_switch_message){.type = GBA_SWITCH_RESULT, .code = 200});
-    dies_of(script_welcome());
-    dies_of(
-        (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_SHUTDOWN});
+    const struct gba_switch_message messages[] = {
+        {.type = 0},
+        {.type = 200},
+        {.type = GBA_SWITCH_ARRIVE},
+        {.type = GBA_SWITCH_EVENT, .key = 1},
+        {.type = GBA_SWITCH_RELEASE, .value = 1ull << 32},
+        {.type = GBA_SWITCH_VALUE},
+        {.type = GBA_SWITCH_RESULT, .code = 200},
+        {.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_SHUTDOWN},
+        script_welcome(),
+    };
+
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        gba_group_state_t registers;
+
+        hostile = messages[i];
+        script_start(serve_hostile);
+        members_make(1);
+        gba_send_arrival(state_of[0]);
+        assert_int_equal(await(0), GBA_ERR_DEAD);
+        assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
+        gba_resend_arrival(state_of[0]);
+        assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+        assert_int_equal(flag_of(0), 0);
+        members_end(1);
+    }
 }
 
 /* --- A program that closes all descriptors --- */
@@ -121,56 +120,36 @@ static int client_file(void)
     return ((struct gba_client_membership *)group[0]->membership)->client->file.socket.number;
 }
 
-/* Another file of the program has the number of the connection. It gets no message, and stays open.
- */
+/* Another file of the program has the number of the connection: before a round, or when the member
+ * has arrived, and only polls. The file gets no message, and stays open. */
 TEST(a_reused_descriptor)
 {
-    gba_group_state_t registers;
-    int pair[2], number;
-    char byte;
+    for (int arrived = 0; arrived < 2; arrived++) {
+        gba_group_state_t registers;
+        int pair[2], number;
+        char byte;
 
-    log_forget();
-    script_start(serve_alone);
-    members_make(1);
-    number = client_file();
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    assert_int_equal(dup2(pair[0], number), number);
-    close(pair[0]);
-    assert_int_equal(write(pair[1], "x", 1), 1);
-    gba_send_arrival(state_of[0]);
-    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
-    assert_int_equal(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1); /* neither data nor an end */
-    assert_int_equal(errno, EAGAIN);
-    members_end(1);
-    assert_int_equal(recv(number, &byte, 1, MSG_DONTWAIT), 1);
-    close(number);
-    close(pair[1]);
-}
-
-/* The same in a round: the member has arrived, and only polls. */
-TEST(a_reused_descriptor_in_a_round)
-{
-    int pair[2], number;
-    char byte;
-
-    log_forget();
-    script_start(serve_without_releases);
-    members_make(1);
-    gba_send_arrival(state_of[0]);
-    number = client_file();
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    assert_int_equal(dup2(pair[0], number), number);
-    close(pair[0]);
-    assert_int_equal(write(pair[1], "x", 1), 1);
-    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
-    assert_int_equal(gba_client_failure(group[0]->membership), GBA_ERR_DEAD);
-    assert_int_equal(recv(number, &byte, 1, MSG_DONTWAIT), 1);
-    assert_int_equal(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1);
-    assert_int_equal(errno, EAGAIN);
-    members_end(1);
-    close(number);
-    close(pair[1]);
+        script_start(arrived ? serve_without_releases : serve_alone);
+        members_make(1);
+        if (arrived)
+            gba_send_arrival(state_of[0]);
+        number = client_file();
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        assert_int_equal(dup2(pair[0], number), number);
+        close(pair[0]);
+        assert_int_equal(write(pair[1], "x", 1), 1);
+        if (!arrived)
+            gba_send_arrival(state_of[0]);
+        assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+        assert_int_equal(gba_client_failure(group[0]->membership), GBA_ERR_DEAD);
+        assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
+        assert_int_equal(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1); /* neither data nor an end */
+        assert_int_equal(errno, EAGAIN);
+        members_end(1);
+        assert_int_equal(recv(number, &byte, 1, MSG_DONTWAIT), 1);
+        close(number);
+        close(pair[1]);
+    }
 }
 
 /* The program has closed it, and opened no other file. */

@@ -32,7 +32,7 @@ static gba_status_t open_status(void (*serve)(int file))
     return status;
 }
 
-static struct gba_switch_message greeting;
+static const struct gba_switch_message *greeting; /* NULL: none */
 
 static void serve_greeting(int file)
 {
@@ -40,46 +40,42 @@ static void serve_greeting(int file)
 
     script_get(file, &message);
     script_get(file, &message);
-    script_put(file, greeting);
-}
-
-static void serve_nothing(int file)
-{
-    struct gba_switch_message message;
-
-    script_get(file, &message);
-    script_get(file, &message);
-}
-
-static gba_status_t refusal(unsigned code)
-{
-    greeting = (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = (uint8_t)code};
-    return open_status(serve_greeting);
+    if (greeting != NULL)
+        script_put(file, *greeting);
 }
 
 TEST(greetings)
 {
-    assert_int_equal(open_status(serve_nothing), GBA_ERR_IO);
-    assert_logged("cannot reach gba-switchd at switch:/");
-    assert_int_equal(refusal(GBA_SWITCH_REFUSED_USER), GBA_ERR_PERM);
-    assert_logged("refused the connection: the user");
-    assert_int_equal(refusal(GBA_SWITCH_REFUSED_VERSION), GBA_ERR_VERSION);
-    assert_int_equal(refusal(GBA_SWITCH_REFUSED_PORTS), GBA_ERR_BUSY);
-    assert_logged("all ports are in use");
-    assert_int_equal(refusal(GBA_SWITCH_REFUSED_SHUTDOWN), GBA_ERR_IO);
-    greeting = (struct gba_switch_message){.type = 99};
-    assert_int_equal(open_status(serve_greeting), GBA_ERR_NOT_GBA);
-    greeting = (struct gba_switch_message){.type = GBA_SWITCH_EVENT};
-    assert_int_equal(open_status(serve_greeting), GBA_ERR_NOT_GBA);
-    greeting = script_welcome();
-    greeting.group = GBA_GROUPS + 1;
-    assert_int_equal(open_status(serve_greeting), GBA_ERR_NOT_GBA);
-    greeting = script_welcome();
-    greeting.generation += 1u << 16;
-    assert_int_equal(open_status(serve_greeting), GBA_ERR_VERSION);
-    greeting = script_welcome();
-    greeting.code++;
-    assert_int_equal(open_status(serve_greeting), GBA_ERR_VERSION);
+    const struct gba_switch_message welcome = script_welcome();
+    const struct {
+        struct gba_switch_message message; /* type 0: none */
+        gba_status_t status;
+        const char *line;
+    } rows[] = {
+#define REFUSED(why) {.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_##why}
+        {{.type = 0}, GBA_ERR_IO, "cannot reach gba-switchd at switch:/"},
+        {REFUSED(USER), GBA_ERR_PERM, "refused the connection: the user"},
+        {REFUSED(VERSION), GBA_ERR_VERSION, ""},
+        {REFUSED(PORTS), GBA_ERR_BUSY, "all ports are in use"},
+        {REFUSED(SHUTDOWN), GBA_ERR_IO, ""},
+        {{.type = 99}, GBA_ERR_NOT_GBA, ""},
+        {{.type = GBA_SWITCH_EVENT}, GBA_ERR_NOT_GBA, ""},
+#undef REFUSED
+        {welcome, GBA_ERR_NOT_GBA, ""}, /* changed below */
+        {welcome, GBA_ERR_VERSION, ""},
+        {welcome, GBA_ERR_VERSION, ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct gba_switch_message message = rows[i].message;
+
+        message.group = 7 == i ? GBA_GROUPS + 1 : message.group;
+        message.generation += 8 == i ? 1u << 16 : 0;
+        message.code += 9 == i;
+        greeting = 0 == message.type ? NULL : &message;
+        assert_int_equal(open_status(serve_greeting), rows[i].status);
+        assert_logged(rows[i].line);
+    }
 }
 
 TEST(no_switch)
@@ -196,43 +192,40 @@ static void key_write(const char *text, mode_t mode, char *file, size_t len)
     close(key);
 }
 
-static gba_status_t key_status(const char *text, mode_t mode)
-{
-    char file[80];
-    gba_status_t status;
-
-    key_write(text, mode, file, sizeof file);
-    setenv("GBA_SWITCH_KEY_FILE", file, 1);
-    log_forget();
-    /* Nothing listens at port 1, so a good key leads to a refused connection. */
-    status = gba_device_init("switch://127.0.0.1:1", NULL, &device);
-    assert_null(strstr(log_last, "0123456789abcdef"));
-    unlink(file);
-    unsetenv("GBA_SWITCH_KEY_FILE");
-    return status;
-}
-
 TEST(key_files)
 {
-    const char key[] = "0123456789abcdef0123456789abcdef\n";
-    gba_device_attr_t attr = {.job = NULL};
+    static const char key[] = "0123456789abcdef0123456789abcdef\n";
+    static const struct {
+        const char *text;
+        mode_t mode;
+        gba_status_t status;
+        const char *line;
+    } rows[] = {
+        /* Nothing listens at port 1, so a good key leads to a refused connection. */
+        {key, 0600, GBA_ERR_IO, "reach gba-switchd at switch://127.0.0.1:1: Connection refused"},
+        {key, 0400, GBA_ERR_IO, "Connection refused"},
+        {key, 0640, GBA_ERR_PERM, "readable or writable by other users"},
+        {key, 0604, GBA_ERR_PERM, "readable or writable by other users"},
+        {key + 2, 0600, GBA_ERR_PERM, "32 hexadecimal digits"},
+        {"", 0600, GBA_ERR_PERM, "32 hexadecimal digits"},
+    };
+    gba_device_attr_t attr = {.key_file = "/nonexistent"};
+    char file[80];
 
     unsetenv("GBA_SWITCH_KEY_FILE");
     log_forget();
     assert_int_equal(gba_device_init("switch://127.0.0.1:1", NULL, &device), GBA_ERR_PERM);
     assert_logged("GBA_SWITCH_KEY_FILE");
-    assert_int_equal(key_status(key, 0600), GBA_ERR_IO);
-    assert_logged("cannot reach gba-switchd at switch://127.0.0.1:1: Connection refused");
-    assert_int_equal(key_status(key, 0400), GBA_ERR_IO);
-    assert_int_equal(key_status(key, 0640), GBA_ERR_PERM);
-    assert_logged("readable or writable by other users");
-    assert_int_equal(key_status(key, 0604), GBA_ERR_PERM);
-    assert_int_equal(key_status(key + 2, 0600), GBA_ERR_PERM);
-    assert_logged("32 hexadecimal digits");
-    assert_int_equal(key_status("", 0600), GBA_ERR_PERM);
-    log_forget();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        key_write(rows[i].text, rows[i].mode, file, sizeof file);
+        setenv("GBA_SWITCH_KEY_FILE", file, 1);
+        assert_int_equal(gba_device_init("switch://127.0.0.1:1", NULL, &device), rows[i].status);
+        assert_logged(rows[i].line);
+        assert_null(strstr(log_last, "0123456789abcdef"));
+        unlink(file);
+    }
+    unsetenv("GBA_SWITCH_KEY_FILE");
     files_limit(0);
-    attr.key_file = "/nonexistent";
     assert_int_equal(gba_device_init("switch://127.0.0.1:1", &attr, &device), GBA_ERR_NO_FILES);
     files_unlimit();
     assert_logged("cannot use the key file /nonexistent: Too many open files");
@@ -327,8 +320,10 @@ static int tcp_listen(struct sockaddr_in *address)
     return file;
 }
 
-/* A switch that forks, and then welcomes one client by TCP. arg: the listening socket. */
-static void *tcp_welcome(void *arg)
+/* A switch that forks, and then answers one client by TCP. arg: the listening socket. */
+static struct gba_switch_message tcp_answer;
+
+static void *tcp_serve(void *arg)
 {
     int file = accept(*(int *)arg, NULL, NULL);
     struct sockaddr_in address;
@@ -341,7 +336,7 @@ static void *tcp_welcome(void *arg)
     if (0 != getsockname(file, (struct sockaddr *)&address, &len))
         abort();
     fork_without_peer((struct sockaddr *)&address, len);
-    script_put(file, script_welcome());
+    script_put(file, tcp_answer);
     close(file);
     return NULL;
 }
@@ -382,7 +377,8 @@ TEST(dead_addresses)
     assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
     addresses = list;
     connections_of_child = 0;
-    assert_int_equal(pthread_create(&thread, NULL, tcp_welcome, &listener[DEAD]), 0);
+    tcp_answer = script_welcome();
+    assert_int_equal(pthread_create(&thread, NULL, tcp_serve, &listener[DEAD]), 0);
     assert_int_equal(gba_client_connect(&client, &path, &attr), GBA_OK);
     assert_true(client.dev.served_here);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -396,22 +392,6 @@ TEST(dead_addresses)
     }
 }
 
-/* A switch that refuses the key of one client by TCP. arg: the listening socket. */
-static void *tcp_refuse(void *arg)
-{
-    const struct gba_switch_message refusal = {.type = GBA_SWITCH_ERROR,
-                                               .code = GBA_SWITCH_REFUSED_SECRET};
-    int file = accept(*(int *)arg, NULL, NULL);
-    struct gba_switch_message message;
-
-    for (int i = 0; i < 4; i++) /* HELLO, SECRET, NAME, PROCESS */
-        if (!script_get(file, &message))
-            abort();
-    script_put(file, refusal);
-    close(file);
-    return NULL;
-}
-
 /* Open a device whose switch refuses the key. */
 static void refused_open(const gba_device_attr_t *attr)
 {
@@ -421,8 +401,9 @@ static void refused_open(const gba_device_attr_t *attr)
     char path[64];
 
     snprintf(path, sizeof path, "switch://127.0.0.1:%u", ntohs(address.sin_port));
-    assert_int_equal(pthread_create(&thread, NULL, tcp_refuse, &listener), 0);
-    log_forget();
+    tcp_answer =
+        (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_SECRET};
+    assert_int_equal(pthread_create(&thread, NULL, tcp_serve, &listener), 0);
     assert_int_equal(gba_device_init(path, attr, &device), GBA_ERR_PERM);
     assert_int_equal(pthread_join(thread, NULL), 0);
     close(listener);
