@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The description of a cluster: its lines, and the message for each invalid one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <glob.h>
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "gba/base/cluster.h"
+#include "tests/suite.h"
 #include "tests/unit/file_limit.h"
 
 static char file[] = "/tmp/gba-cluster.XXXXXX";
@@ -30,11 +23,10 @@ static gba_status_t read_text(const char *text, struct gba_cluster *cluster)
     return gba_cluster_read(file, cluster, message, sizeof message);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
     struct gba_cluster cluster;
 
-    (void)state;
     (void)setlocale(LC_ALL, ""); /* the decimal point is a point everywhere */
     assert_int_equal(read_text("# all kinds of lines\n\n  hosts = 900 # behind a value\nL=850.25\n"
                                "G = 0.04\nsource = a = b\nskew_shape = normal\n"
@@ -52,7 +44,7 @@ static void test_keys(void **state)
     assert_string_equal(cluster.noise_trace, "/a/b");
 }
 
-static void test_invalid(void **state)
+TEST(test_invalid)
 {
     static const struct {
         const char *text, *cause;
@@ -73,7 +65,6 @@ static void test_invalid(void **state)
     };
     struct gba_cluster cluster;
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(read_text(cases[i].text, &cluster), GBA_ERR_PARAM);
         if (strstr(message, cases[i].cause) == NULL)
@@ -90,14 +81,13 @@ static void test_invalid(void **state)
 
 /* The installed descriptions: each can be read, and each line with a number has a comment, which is
  * the source of the number. */
-static void test_published(void **state)
+TEST(test_published)
 {
     const char *top = getenv("srcdir"); /* of make check */
     char pattern[300], line[200];
     struct gba_cluster cluster;
     glob_t found;
 
-    (void)state;
     snprintf(pattern, sizeof pattern, "%s/gba/clusters/*.cluster", top != NULL ? top : ".");
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     assert_int_equal(found.gl_pathc, 5);
@@ -121,15 +111,12 @@ static void test_published(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_invalid),
-                                       cmocka_unit_test(test_published)};
-    int fd = mkstemp(file);
-    int failures;
+    int fd = mkstemp(file), failures;
 
     if (fd < 0)
         return 1;
     close(fd);
-    failures = cmocka_run_group_tests(tests, NULL, NULL);
+    failures = SUITE_RUN(NULL, NULL);
     unlink(file);
     return failures;
 }

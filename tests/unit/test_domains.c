@@ -224,46 +224,64 @@ HARNESS_TEST(test_sleeping, harness_of_domains("sim", "sim", "sim"))
 
 /* ------------------------------------------------------------------ the missing members --- */
 
-/* Rank 1 is late, in a round of 7 members. */
-static void late(const uint32_t host[7], unsigned lines)
-{
-    struct harness *w = harness_of_domains("sim", "sim", "sim");
+#define SEEN_1_OF_5 \
+    "1 of 5 members have arrived (3 not visible to this process); missing: member 1\n"
+#define SEEN_1_OF_7 \
+    "1 of 7 members have arrived (5 not visible to this process); missing: member 1\n"
+#define ON_HOST(m)   "missing: member " #m " or another process on its host\n"
+#define IN_DOMAIN(m) "missing: member " #m " or another process in its switch domain\n"
 
-    for (uint32_t r = 0; r < 7; r++) {
-        w->host[r] = host[r];
-        w->devices[r] = w->switches[host[r] % 2];
-    }
-    w->params.stuck_after = 1;
-    w->late_until = stall_log_complete;
-    w->rounds = 1;
-    w->expected = "groups among the leaders";
-    stall_log_begin(lines);
-    harness_run(w, 7, GBA_PATH_SIM);
-    harness_end(w);
-    gba_log_set(NULL, NULL, GBA_LOG_ERROR);
-    expect_lines(lines);
-}
+/* Rank 1 is late in a round. Its node reports rank 1, the other leaders of its group report its
+ * node, and the other domain leaders report its domain. */
+static const struct {
+    const char *hosts; /* of each member; of 7 members each second host has another switch */
+    bool blind;        /* the registers cannot be read */
+    const char *lines[3];
+} late[] = {
+    /* A group of leaders: rank 1 is no leader, a leader, alone on its host; one host; a leader that
+       sees only its own node. */
+    {"00112", false, {SEEN_1_OF_5, ON_HOST(0)}},
+    {"01012", false, {SEEN_1_OF_5, ON_HOST(1)}},
+    {"01000", false, {"4 of 5 members have arrived; " ON_HOST(1)}},
+    {"00000", false, {"4 of 5 members have arrived; missing: member 1\n"}},
+    {"01000", true, {"4 of 5 members have arrived (1 not visible to this process)\n"}},
+    /* Two domains: rank 1 is no leader; a domain leader, and rank 3 is on its host; alone on its
+       host, and the leader of two nodes; alone in its domain. */
+    {"0011223", false, {SEEN_1_OF_7, ON_HOST(0), IN_DOMAIN(0)}},
+    {"0101233", false, {SEEN_1_OF_7, ON_HOST(1), IN_DOMAIN(1)}},
+    {"0102323", false, {ON_HOST(1), IN_DOMAIN(1)}},
+    {"0102244", false, {IN_DOMAIN(1)}},
+};
 
 TEST(test_missing_members)
 {
-    /* Rank 1 is no leader: its node reports rank 1. The other leader of the domain reports rank 1's
-     * node, and the other domain leader reports rank 1's domain. */
-    late((const uint32_t[]){0, 0, 1, 1, 2, 2, 3}, 3);
-    expect_line("1 of 7 members have arrived (5 not visible to this process); missing: member 1\n");
-    expect_line("missing: member 0 or another process on its host\n");
-    expect_line("missing: member 0 or another process in its switch domain\n");
-    /* Rank 1 is a domain leader; its node has rank 3 as well. */
-    late((const uint32_t[]){0, 1, 0, 1, 2, 3, 3}, 3);
-    expect_line("1 of 7 members have arrived (5 not visible to this process); missing: member 1\n");
-    expect_line("missing: member 1 or another process on its host\n");
-    expect_line("missing: member 1 or another process in its switch domain\n");
-    /* Rank 1 is alone on its host, and the leader of a domain of two nodes. */
-    late((const uint32_t[]){0, 1, 0, 2, 3, 2, 3}, 2);
-    expect_line("missing: member 1 or another process on its host\n");
-    expect_line("missing: member 1 or another process in its switch domain\n");
-    /* Rank 1 is alone in its domain. */
-    late((const uint32_t[]){0, 1, 0, 2, 2, 4, 4}, 1);
-    expect_line("missing: member 1 or another process in its switch domain\n");
+    for (size_t i = 0; i < sizeof late / sizeof late[0]; i++) {
+        const uint32_t size = (uint32_t)strlen(late[i].hosts);
+        const bool domains = 7 == size;
+        struct harness *w =
+            domains ? harness_of_domains("sim", "sim", "sim") : harness_of_leaders("sim");
+        unsigned lines = 0;
+
+        for (uint32_t r = 0; r < size; r++) {
+            w->host[r] = (uint32_t)(late[i].hosts[r] - '0');
+            if (domains)
+                w->devices[r] = w->switches[w->host[r] % 2];
+        }
+        while (lines < 3 && late[i].lines[lines] != NULL)
+            lines++;
+        w->params.stuck_after = 1;
+        w->late_until = stall_log_complete;
+        harness_fail(w, w->device, HARNESS_INSPECT, NOBODY, late[i].blind ? GBA_ERR_IO : GBA_OK);
+        w->rounds = 1;
+        w->expected = domains ? "groups among the leaders" : "";
+        stall_log_begin(lines);
+        harness_run(w, size, GBA_PATH_SIM);
+        harness_end(w);
+        gba_log_set(NULL, NULL, GBA_LOG_ERROR);
+        expect_lines(lines);
+        for (unsigned k = 0; k < lines; k++)
+            expect_line(late[i].lines[k]);
+    }
 }
 
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -9,25 +9,30 @@
 
 #define SIZE 9u
 
-/* Each device dies as one of its rounds would complete: a round of the gather, or of the
- * release. */
-TEST(test_a_device_dies_as_a_round_ends)
+/* Each device dies as one of its rounds would complete, a round of the gather or of the release;
+ * between the arrivals of a round; or between its release stores. */
+TEST(test_a_device_dies_in_a_round)
 {
-    for (uint32_t d = 0; d < 2; d++)
-        for (int after = 1; after <= 8; after++)
-            for (int layout = 0; layout < 2; layout++) {
-                char path[48];
-                struct harness *w;
+    static const char *const options[][2] = {{"die_after", ""},
+                                             {"die_arrival", ""},
+                                             {"die_after", "&die_release=1"},
+                                             {"die_after", "&die_release=2"}};
 
-                snprintf(path, sizeof path, "sim?die_after=%d", after);
-                w = harness_of_domains(0 == d ? path : "sim", 1 == d ? path : "sim", "sim");
-                w->rounds = 30;
-                w->expected = gba_status_text(GBA_ERR_DEAD);
-                harness_place(w, SIZE, 5, 2, layout);
-                harness_run(w, SIZE, GBA_PATH_SOFTWARE);
-                assert_int_equal(w->stats[0].failovers, 1);
-                harness_end(w);
-            }
+    for (int run = 0; run < 2 * 2 * 4 * 8; run++) {
+        const int d = run % 2, layout = run / 2 % 2, n = 1 + run / 16;
+        const char *const *option = options[run / 4 % 4];
+        struct harness *w;
+        char path[64];
+
+        snprintf(path, sizeof path, "sim?%s=%d%s", option[0], n, option[1]);
+        w = harness_of_domains(0 == d ? path : "sim", 1 == d ? path : "sim", "sim");
+        w->rounds = 30;
+        w->expected = gba_status_text(GBA_ERR_DEAD);
+        harness_place(w, SIZE, 5, 2, layout);
+        harness_run(w, SIZE, GBA_PATH_SOFTWARE);
+        assert_int_equal(w->stats[0].failovers, 1);
+        harness_end(w);
+    }
 }
 
 /* The messages of nonblocking barriers after the failure are separate from those of the domain
@@ -49,29 +54,6 @@ TEST(test_nonblocking_barriers)
             harness_run(w, SIZE, blocks ? GBA_PATH_SOFTWARE : GBA_PATH_SIM);
             harness_end(w);
         }
-}
-
-/* The device dies between the arrivals of a round, or between its release stores. */
-TEST(test_a_device_dies_within_a_round)
-{
-    static const char *const options[][2] = {
-        {"die_arrival", ""}, {"die_after", "&die_release=1"}, {"die_after", "&die_release=2"}};
-
-    for (uint32_t d = 0; d < 2; d++)
-        for (size_t i = 0; i < 3; i++)
-            for (int n = 1; n <= 6; n++) {
-                char path[64];
-                struct harness *w;
-
-                snprintf(path, sizeof path, "sim?%s=%d%s", options[i][0], n, options[i][1]);
-                w = harness_of_domains(0 == d ? path : "sim", 1 == d ? path : "sim", "sim");
-                w->rounds = 12;
-                w->expected = gba_status_text(GBA_ERR_DEAD);
-                harness_place(w, SIZE, 5, 2, n % 2);
-                harness_run(w, SIZE, GBA_PATH_SOFTWARE);
-                assert_int_equal(w->stats[0].failovers, 1);
-                harness_end(w);
-            }
 }
 
 /*

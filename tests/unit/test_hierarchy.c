@@ -6,7 +6,6 @@
  */
 #include "gba/dev/member.h"
 #include "gba/path/path_hybrid.h"
-#include "tests/unit/stall_log.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
 
@@ -116,47 +115,6 @@ TEST(test_the_device_dies_at_any_moment)
         harness_end(w);
     }
     assert_true(survived > 20); /* the other teams failed in the agreement */
-}
-
-/* ------------------------------------------------------------------ the missing members --- */
-
-/* Rank 1 is late, in a round of 5 members. Its node reports rank 1, and the other leaders report
- * its node. */
-static void late(const uint32_t host[5], unsigned lines, bool blind)
-{
-    struct harness *w = harness_of_leaders("sim");
-
-    memcpy(w->host, host, 5 * sizeof host[0]);
-    w->params.stuck_after = 1;
-    w->late_until = stall_log_complete;
-    harness_fail(w, w->device, HARNESS_INSPECT, NOBODY, blind ? GBA_ERR_IO : GBA_OK);
-    w->rounds = 1;
-    stall_log_begin(lines);
-    harness_run(w, 5, GBA_PATH_SIM);
-    harness_end(w);
-    gba_log_set(NULL, NULL, GBA_LOG_ERROR);
-    expect_lines(lines);
-}
-
-TEST(test_missing_members)
-{
-    /* Rank 1 is no leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
-    late((const uint32_t[]){0, 0, 1, 1, 2}, 2, false);
-    expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
-    expect_line("missing: member 0 or another process on its host\n");
-    /* Rank 1 is a leader. */
-    late((const uint32_t[]){0, 1, 0, 1, 2}, 2, false);
-    expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
-    expect_line("missing: member 1 or another process on its host\n");
-    /* Rank 1 is alone on its host. */
-    late((const uint32_t[]){0, 1, 0, 0, 0}, 1, false);
-    expect_line("4 of 5 members have arrived; missing: member 1 or another process on its host\n");
-    /* All members are on one host. */
-    late((const uint32_t[]){0, 0, 0, 0, 0}, 1, false);
-    expect_line("4 of 5 members have arrived; missing: member 1\n");
-    /* A leader that sees only its own node. */
-    late((const uint32_t[]){0, 1, 0, 0, 0}, 1, true);
-    expect_line("4 of 5 members have arrived (1 not visible to this process)\n");
 }
 
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -45,19 +45,6 @@ static void check_placement(const uint32_t *placement, uint32_t size)
     gba_topology_fini(&first);
 }
 
-TEST(test_placements_that_are_common)
-{
-    uint32_t one[5] = {0}, each[5] = {0, 1, 2, 3, 4}, round_robin[7] = {0, 1, 2, 0, 1, 2, 0};
-    uint32_t blocks[6] = {3, 3, 3, 1, 1, 1}, unequal[6] = {9, 2, 9, 9, 9, 2}, single[1] = {4};
-
-    check_placement(one, 5);
-    check_placement(each, 5);
-    check_placement(round_robin, 7);
-    check_placement(blocks, 6);
-    check_placement(unequal, 6);
-    check_placement(single, 1);
-}
-
 /* All placements of up to 6 members on up to 6 nodes. */
 TEST(test_all_small_placements)
 {
