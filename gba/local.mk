@@ -21,7 +21,7 @@ GBA_LIB_SOURCES = \
 	sim/shm/sim.h sim/shm/layout.h sim/shm/fault.h sim/shm/find.h sim/shm/lock.h sim/shm/process.h \
 	sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
 	sim/shm/lock.c sim/shm/port.c sim/shm/process.c sim/shm/segment.c \
-	sim/switch/client/client.h sim/switch/client/client.c \
+	sim/switch/client/client.h sim/switch/client/device.c \
 	sim/switch/client/bus.c sim/switch/client/connect.c sim/switch/client/file.c sim/switch/client/key.c sim/switch/client/socket.c \
 	sim/switch/client/link.c sim/switch/client/member.c sim/switch/client/process.c \
 	gba/path/path.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \

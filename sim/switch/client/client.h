@@ -3,7 +3,7 @@
  * The backend for gba-switchd: device paths "switch:/path" and "switch://host:port". A process has
  * one connection, which is one port of the switch (protocol.h). No thread: the members poll.
  *
- *   client.c    the ops table: device and memberships
+ *   device.c    the ops table: device and memberships
  *   bus.c       arrivals, polls, sleeps, and accesses to registers
  *   member.c    releases and events for the memberships
  *   link.c      the stream: output, input, and the answers that are awaited
