@@ -186,8 +186,8 @@ GBA_EXPORT gba_status_t gba_reg_write(gba_device_t *device, uint32_t address, un
 
 /* ------------------------------------------------------------- the choice among several devices */
 
-#define GBA_CANDIDATES_MAX     16
-#define GBA_CANDIDATE_PATH_MAX 128
+#define GBA_DEVICE_CHOICES_MAX 16
+#define GBA_DEVICE_PATH_MAX    128
 
 /* How far a device is from the cores of a process, nearest first. The names are those of other
  * tools for the topology of PCI; here one end is a core. */
@@ -202,43 +202,42 @@ typedef enum gba_distance {
 /* Name a distance. Returns "PIX", "PXB", "PHB", "NODE" or "SYS"; never NULL. Thread-safe. */
 GBA_EXPORT const char *gba_distance_name(gba_distance_t distance);
 
-/* The devices among which the processes of a host choose, found by gba_candidates_find. */
-typedef struct gba_candidates {
+/* The devices among which the processes of a host choose, found by gba_device_choices_find. */
+typedef struct gba_device_choices {
     uint32_t count;
     struct {
-        char path[GBA_CANDIDATE_PATH_MAX]; /* for gba_device_init */
-        gba_distance_t distance;           /* to this process */
-    } list[GBA_CANDIDATES_MAX];
-} gba_candidates_t;
+        char path[GBA_DEVICE_PATH_MAX]; /* for gba_device_init */
+        gba_distance_t distance;        /* to this process */
+    } list[GBA_DEVICE_CHOICES_MAX];
+} gba_device_choices_t;
 
 /*
- * Find the candidates: with the list "all" each of /dev/gba0 to /dev/gba15 that exists; else the
+ * Find the choices: with the list "all" each of /dev/gba0 to /dev/gba15 that exists; else the
  * devices of the list, without files that do not exist. Files that the caller may not read and
- * write are candidates only if there is no other one. The distances of a single candidate are not
+ * write are choices only if there is no other one. The distances of a single choice are not
  * measured: GBA_DISTANCE_SYS. With several it takes milliseconds. Opens no device.
- * list: valid. candidates: set; its count may be 0. Thread-safe. Not collective.
+ * list: valid. choices: set; its count may be 0. Thread-safe. Not collective.
  */
-GBA_EXPORT void gba_candidates_find(const char *list, gba_candidates_t *candidates);
+GBA_EXPORT void gba_device_choices_find(const char *list, gba_device_choices_t *choices);
 
 /* Pack the distances of this process into one word, for the exchange with the other processes of
  * the host. Returns the word, never 0. Thread-safe. */
-GBA_EXPORT uint64_t gba_candidates_word(const gba_candidates_t *candidates);
+GBA_EXPORT uint64_t gba_device_choices_word(const gba_device_choices_t *choices);
 
 /*
- * Choose the device of this process: by the map; without a map, or if it names no candidate, the
+ * Choose the device of this process: by the map; without a map, or if it names no choice, the
  * nearest one. Processes for which several are equally near are balanced over these. All processes
  * of the host that pass the same words and the same map compute the same choice for all of them. A
- * choice from other words, for example of a process with other candidates, costs only balance.
- * candidates: at least one. map: valid. words: [processes] of gba_candidates_word by process, 0 for
- * a process whose word is not known; such a process counts as one with the distances of this one.
- * processes: of the host, at least 1. self: this process, below `processes`. index: set on GBA_OK.
- * why, len: set on GBA_OK to one line (len bytes at most, terminated). Returns GBA_OK or
+ * choice from other words, for example of a process with other choices, costs only balance.
+ * choices: at least one. map: valid. words: [processes] of gba_device_choices_word by process, 0
+ * for a process whose word is not known; such a process counts as one with the distances of this
+ * one. processes: of the host, at least 1. self: this process, below `processes`. index: set on
+ * GBA_OK. why, len: set on GBA_OK to one line (len bytes at most, terminated). Returns GBA_OK or
  * GBA_ERR_NOMEM. Thread-safe.
  */
-GBA_EXPORT gba_status_t gba_candidates_choose(const gba_candidates_t *candidates, const char *map,
-                                              const uint64_t *words, uint32_t processes,
-                                              uint32_t self, uint32_t *index, char *why,
-                                              size_t len);
+GBA_EXPORT gba_status_t gba_device_choose(const gba_device_choices_t *choices, const char *map,
+                                          const uint64_t *words, uint32_t processes, uint32_t self,
+                                          uint32_t *index, char *why, size_t len);
 
 /* ---------------------------------------------------------------------------------- groups --- */
 

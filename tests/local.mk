@@ -15,7 +15,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
 	tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
-	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
+	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_choices \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded tests/unit/test_resources tests/unit/test_trial_faults tests/unit/test_trial_short \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_trial_decisions tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
@@ -358,7 +358,7 @@ tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/fail
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c gba/dev/group.c \
-	gba/dev/path.c gba/base/log.c
+	gba/dev/device_path.c gba/base/log.c
 tests_unit_test_reconnect_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	ompi/mca/common/gba/notifications.c

@@ -56,11 +56,11 @@ struct gba_member_info {
 
 /* The switches at which rank 0 has a device; 0 is that of the terms. */
 struct gba_switches {
-    uint32_t count;                           /* 0: not exchanged */
-    uint64_t key[GBA_CANDIDATES_MAX];         /* of the uuid, see gba_switch_key */
-    uint16_t members_max[GBA_CANDIDATES_MAX]; /* of a group */
-    uint8_t kind[GBA_CANDIDATES_MAX];         /* gba_path_t */
-    uint32_t lacking[GBA_CANDIDATES_MAX];     /* the lowest member without a device there, or
+    uint32_t count;                               /* 0: not exchanged */
+    uint64_t key[GBA_DEVICE_CHOICES_MAX];         /* of the uuid, see gba_switch_key */
+    uint16_t members_max[GBA_DEVICE_CHOICES_MAX]; /* of a group */
+    uint8_t kind[GBA_DEVICE_CHOICES_MAX];         /* gba_path_t */
+    uint32_t lacking[GBA_DEVICE_CHOICES_MAX];     /* the lowest member without a device there, or
                                                  UINT32_MAX */
 };
 
@@ -121,8 +121,8 @@ void gba_layout_read(struct gba_info *info, const struct gba_member_info *member
  * all is one of rank 0, which sends its switches. Then each member says where it has none. */
 
 /* The words of both exchanges. */
-#define GBA_SWITCHES_WORDS (1u + GBA_CANDIDATES_MAX + GBA_CANDIDATES_MAX / 4u)
-#define GBA_LACKING_WORDS  GBA_CANDIDATES_MAX
+#define GBA_SWITCHES_WORDS (1u + GBA_DEVICE_CHOICES_MAX + GBA_DEVICE_CHOICES_MAX / 4u)
+#define GBA_LACKING_WORDS  GBA_DEVICE_CHOICES_MAX
 
 /* A switch as one word. The group handle has the whole uuid. */
 uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE]);
@@ -136,8 +136,8 @@ struct gba_held {
     /* Of `devices`, from its first call on: */
     bool listed;
     uint32_t count, others_count;
-    struct gba_device *others;              /* those beside `chosen` */
-    gba_device_t *list[GBA_CANDIDATES_MAX]; /* all */
+    struct gba_device *others;                  /* those beside `chosen` */
+    gba_device_t *list[GBA_DEVICE_CHOICES_MAX]; /* all */
 };
 
 /* Replace the devices of the attributes by snapshots, until the agreement ends. Connects devices
@@ -149,7 +149,8 @@ void gba_held_end(struct gba_held *held);
 /* The devices of this member, one for each switch, a dead one only if no other is at its switch:
  * first that at the switch of the chosen one, then in the order of the attributes. list: set.
  * Returns their number. May open devices. Not collective. */
-uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX]);
+uint32_t gba_switch_devices(const gba_team_attr_t *attr,
+                            gba_device_t *list[GBA_DEVICE_CHOICES_MAX]);
 
 /* The device of this member at that switch, or NULL. May open devices. Not collective. */
 gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key);

@@ -38,7 +38,7 @@ static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
 }
 
 /* Groups of all and of leaders, at each switch; groups at each leader's own switch; software. */
-#define GBA_LIST_MOST (2u * GBA_CANDIDATES_MAX + 3u + GBA_CHOICES_MOST + 1u)
+#define GBA_LIST_MOST (2u * GBA_DEVICE_CHOICES_MAX + 3u + GBA_CHOICES_MOST + 1u)
 
 struct gba_list {
     uint32_t count;

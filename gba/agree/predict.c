@@ -30,7 +30,7 @@ static bool one_device(const gba_team_attr_t *attr, uint32_t hosts)
 /* A process whose chosen device cannot be opened uses another one. */
 static void device_replace(gba_team_attr_t *attr)
 {
-    gba_device_t *list[GBA_CANDIDATES_MAX];
+    gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
 
     if (attr->device != NULL || attr->devices == NULL || 0 == gba_switch_devices(attr, list))
         return;
@@ -59,7 +59,7 @@ static void switches_fill(struct gba_agreement *a, uint32_t hosts, uint32_t on_h
 
     gba_switches_fill(a->words, &a->attr, true);
     gba_switches_read(switches, a->words);
-    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++)
+    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++)
         switches->lacking[i] =
             1 == hosts || GBA_PATH_SIM != switches->kind[i] ? UINT32_MAX : on_host;
 }

@@ -17,8 +17,8 @@ uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE])
 /* Make the snapshots of `devices`. Without memory for them this member has the chosen one only. */
 static void held_fill(struct gba_held *held)
 {
-    gba_device_t *all[GBA_CANDIDATES_MAX];
-    const uint32_t found = held->devices(held->devices_ctx, all, GBA_CANDIDATES_MAX);
+    gba_device_t *all[GBA_DEVICE_CHOICES_MAX];
+    const uint32_t found = held->devices(held->devices_ctx, all, GBA_DEVICE_CHOICES_MAX);
 
     held->others = calloc(found + 1, sizeof *held->others);
     for (uint32_t i = 0; i < found; i++)
@@ -81,16 +81,16 @@ static bool is_dead(gba_device_t *device)
     return GBA_OK == gba_device_query(device, &info) && info.dead;
 }
 
-uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX])
+uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_DEVICE_CHOICES_MAX])
 {
-    gba_device_t *all[GBA_CANDIDATES_MAX];
+    gba_device_t *all[GBA_DEVICE_CHOICES_MAX];
     uint32_t count = 0, found = 0, same;
 
     if (attr->device != NULL)
         list[count++] = attr->device;
     if (attr->devices != NULL)
-        found = attr->devices(attr->devices_ctx, all, GBA_CANDIDATES_MAX);
-    for (uint32_t i = 0; i < found && count < GBA_CANDIDATES_MAX; i++) {
+        found = attr->devices(attr->devices_ctx, all, GBA_DEVICE_CHOICES_MAX);
+    for (uint32_t i = 0; i < found && count < GBA_DEVICE_CHOICES_MAX; i++) {
         const uint64_t key = gba_switch_key(all[i]->dev->uuid);
 
         /* Several devices may be ports of one switch, and one that has failed hides no other. */
@@ -106,7 +106,7 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
 
 gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
 {
-    gba_device_t *list[GBA_CANDIDATES_MAX];
+    gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
     uint32_t count;
 
     /* Most often the chosen device fits, and no other one need be opened. */
@@ -122,7 +122,7 @@ gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
 
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
 {
-    gba_device_t *list[GBA_CANDIDATES_MAX];
+    gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
     uint32_t count;
 
     memset(words, sends ? 0 : 0xff, GBA_SWITCHES_WORDS * sizeof *words);
@@ -135,7 +135,7 @@ void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
 
         words[0] |= (uint64_t)list[i]->kind << (16 + 2 * i);
         words[1 + i] = gba_switch_key(list[i]->dev->uuid);
-        words[1 + GBA_CANDIDATES_MAX + i / 4] |= (uint64_t)most << 16 * (i % 4);
+        words[1 + GBA_DEVICE_CHOICES_MAX + i / 4] |= (uint64_t)most << 16 * (i % 4);
     }
 }
 
@@ -147,7 +147,7 @@ void gba_switches_read(struct gba_switches *switches, const uint64_t *words)
         switches->key[i] = words[1 + i];
         switches->kind[i] = (uint8_t)(words[0] >> (16 + 2 * i) & 3);
         switches->members_max[i] =
-            (uint16_t)(words[1 + GBA_CANDIDATES_MAX + i / 4] >> 16 * (i % 4));
+            (uint16_t)(words[1 + GBA_DEVICE_CHOICES_MAX + i / 4] >> 16 * (i % 4));
     }
 }
 

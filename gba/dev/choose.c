@@ -44,10 +44,11 @@ static uint32_t equals(const struct gba_choose *choose, uint32_t process, uint32
 static void place(const struct gba_choose *choose, uint8_t *chosen, uint32_t *load)
 {
     for (uint32_t p = 0; p < choose->processes; p++) {
-        uint32_t best = GBA_CANDIDATES_MAX;
+        uint32_t best = GBA_DEVICE_CHOICES_MAX;
 
         for (uint32_t d = 0; d < choose->devices; d++)
-            if (is_nearest(choose, p, d) && (GBA_CANDIDATES_MAX == best || load[d] < load[best]))
+            if (is_nearest(choose, p, d) &&
+                (GBA_DEVICE_CHOICES_MAX == best || load[d] < load[best]))
                 best = d;
         chosen[p] = (uint8_t)best;
         load[best]++;
@@ -72,9 +73,9 @@ static uint32_t movable(const struct gba_choose *choose, const uint8_t *chosen, 
  */
 static bool relieve(const struct gba_choose *choose, uint8_t *chosen, uint32_t *load, uint32_t from)
 {
-    uint32_t queue[GBA_CANDIDATES_MAX], first = 0, last = 0;
-    uint32_t mover[GBA_CANDIDATES_MAX]; /* the process that would move to the device */
-    bool seen[GBA_CANDIDATES_MAX] = {false};
+    uint32_t queue[GBA_DEVICE_CHOICES_MAX], first = 0, last = 0;
+    uint32_t mover[GBA_DEVICE_CHOICES_MAX]; /* the process that would move to the device */
+    bool seen[GBA_DEVICE_CHOICES_MAX] = {false};
 
     queue[last++] = from;
     seen[from] = true;
@@ -123,7 +124,7 @@ static void map_apply(const struct gba_choose *choose, uint8_t *chosen)
 
 void gba_choose(const struct gba_choose *choose, uint8_t *chosen)
 {
-    uint32_t load[GBA_CANDIDATES_MAX] = {0};
+    uint32_t load[GBA_DEVICE_CHOICES_MAX] = {0};
     uint8_t ignored = 0;
 
     if (choose->map != NULL) {

@@ -15,7 +15,7 @@
 
 /* The distances of one process, by device: gba_distance_t. */
 struct gba_distances {
-    uint8_t to[GBA_CANDIDATES_MAX];
+    uint8_t to[GBA_DEVICE_CHOICES_MAX];
 };
 
 /* A part of device_map: `count` processes get the device. */
@@ -24,7 +24,7 @@ struct gba_map_part {
 };
 
 struct gba_choose {
-    uint32_t devices;                     /* 1 to GBA_CANDIDATES_MAX */
+    uint32_t devices;                     /* 1 to GBA_DEVICE_CHOICES_MAX */
     uint32_t processes;                   /* of this host, at least 1 */
     const struct gba_distances *distance; /* [processes] */
     const struct gba_map_part *map;       /* [parts] instead of the distances; NULL: none */
@@ -43,10 +43,6 @@ struct gba_choose {
  * collective: each process computes the same from the same input.
  */
 void gba_choose(const struct gba_choose *choose, uint8_t *chosen);
-
-/* candidates.c: check the parameters device_list and device_map, as gba_params_check. */
-gba_status_t gba_device_list_check(const char *list, char *message, size_t len);
-gba_status_t gba_device_map_check(const char *map, char *message, size_t len);
 
 /* Why process `self` has its device, in words of one line (len bytes at most, terminated). chosen:
  * of gba_choose. */

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "gba/base/order.h"
-#include "gba/dev/path.h"
+#include "gba/dev/device_path.h"
 #include "gba/gba.h"
 #include "gba/spec/gba_regs.h"
 

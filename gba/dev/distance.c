@@ -74,16 +74,16 @@ static hwloc_topology_t topology_load(void)
     return NULL;
 }
 
-void gba_distances_measure(gba_candidates_t *candidates)
+void gba_distances_measure(gba_device_choices_t *choices)
 {
     hwloc_topology_t topology = NULL;
     hwloc_bitmap_t cpus = NULL;
     char address[32];
 
-    for (uint32_t i = 0; i < candidates->count; i++)
-        candidates->list[i].distance = GBA_DISTANCE_SYS;
-    for (uint32_t i = 0; i < candidates->count; i++) {
-        if (!pci_address(candidates->list[i].path, address, sizeof address))
+    for (uint32_t i = 0; i < choices->count; i++)
+        choices->list[i].distance = GBA_DISTANCE_SYS;
+    for (uint32_t i = 0; i < choices->count; i++) {
+        if (!pci_address(choices->list[i].path, address, sizeof address))
             continue;
         if (topology == NULL) { /* only now, because simulated devices need no topology */
             topology = topology_load();
@@ -95,7 +95,7 @@ void gba_distances_measure(gba_candidates_t *candidates)
                 break;
             }
         }
-        candidates->list[i].distance = gba_distance_of(topology, cpus, address);
+        choices->list[i].distance = gba_distance_of(topology, cpus, address);
     }
     hwloc_bitmap_free(cpus);
     if (topology != NULL)

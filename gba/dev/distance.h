@@ -17,11 +17,11 @@ gba_distance_t gba_distance_of(struct hwloc_topology *topology, const struct hwl
                                const char *address);
 
 /*
- * Measure the distance of this process, which may be bound to some cores, to each candidate: set
- * candidates->list[].distance. A candidate without a PCI address, such as a simulated one, gets
+ * Measure the distance of this process, which may be bound to some cores, to each choice: set
+ * choices->list[].distance. A choice without a PCI address, such as a simulated one, gets
  * GBA_DISTANCE_SYS, and so do all if libgba was built without hwloc, or if the topology cannot be
  * read. Takes milliseconds. Thread-safe. Not collective.
  */
-void gba_distances_measure(gba_candidates_t *candidates);
+void gba_distances_measure(gba_device_choices_t *choices);
 
 #endif

@@ -3,10 +3,10 @@
 #include "gba/base/place.h"
 #include "gba/dev/distance.h"
 
-void gba_distances_measure(gba_candidates_t *candidates)
+void gba_distances_measure(gba_device_choices_t *choices)
 {
-    for (uint32_t i = 0; i < candidates->count; i++)
-        candidates->list[i].distance = GBA_DISTANCE_SYS;
+    for (uint32_t i = 0; i < choices->count; i++)
+        choices->list[i].distance = GBA_DISTANCE_SYS;
 }
 
 uint64_t gba_place_get(void)

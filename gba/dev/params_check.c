@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "gba/base/allowed.h"
-#include "gba/dev/choose.h"
+#include "gba/dev/selection.h"
 #include "gba/gba.h"
 
 /* The value of a parameter of any type but string, as one kind of number. */

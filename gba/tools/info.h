@@ -115,16 +115,16 @@ bool info_params_is_set(const char *name);
 
 /*
  * The device that a process like this one would use: that of the parameter device_path, or the
- * choice among several devices. candidates: set to these devices, or to none if there is no choice.
+ * choice among several devices. choices: set to these devices, or to none if there is no choice.
  * why: the reason of a choice, else "" (len bytes at most, terminated). Returns its path, which
  * lives as long as the arguments.
  */
-const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates, char *why,
+const char *info_choose(const gba_params_t *params, gba_device_choices_t *choices, char *why,
                         size_t len);
 
 /* The devices of this host: that of the parameter device_path if the user has set it and it names
  * one, else each /dev/gbaN, or /dev/gba0 if there is none. */
-void info_devices_default(gba_candidates_t *candidates);
+void info_devices_default(gba_device_choices_t *choices);
 
 /* shape: "N" or "NxM". path: of the device; NULL: that of the parameter device_path. */
 int info_path(const char *shape, const char *path);

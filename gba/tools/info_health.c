@@ -153,14 +153,14 @@ static enum info_health device_show(const char *path)
 int info_health(char *const *devices, int count)
 {
     enum info_health worst = INFO_HEALTH_OK, health;
-    gba_candidates_t candidates = {.count = 0};
+    gba_device_choices_t choices = {.count = 0};
 
     if (0 == count)
-        info_devices_default(&candidates);
+        info_devices_default(&choices);
     report_begin(NULL, '{');
     report_begin("devices", '[');
-    for (int i = 0; i < count + (int)candidates.count; i++) {
-        health = device_show(i < count ? devices[i] : candidates.list[i - count].path);
+    for (int i = 0; i < count + (int)choices.count; i++) {
+        health = device_show(i < count ? devices[i] : choices.list[i - count].path);
         worst = health > worst ? health : worst;
     }
     report_end();

@@ -62,16 +62,16 @@ static void list_processes(const gba_device_found_t *found)
 
 /* The choice of a process like this one, if there are several devices to choose from. */
 struct choice {
-    gba_candidates_t candidates;
+    gba_device_choices_t choices;
     const char *path;
     char why[160];
 };
 
 static void list_choice(const struct choice *choice, const char *path)
 {
-    for (uint32_t i = 0; i < choice->candidates.count; i++)
-        if (choice->candidates.count > 1 && 0 == strcmp(path, choice->candidates.list[i].path)) {
-            report_text("distance", "%s", gba_distance_name(choice->candidates.list[i].distance));
+    for (uint32_t i = 0; i < choice->choices.count; i++)
+        if (choice->choices.count > 1 && 0 == strcmp(path, choice->choices.list[i].path)) {
+            report_text("distance", "%s", gba_distance_name(choice->choices.list[i].distance));
             if (0 == strcmp(path, choice->path))
                 report_text("chosen here", "%s", choice->why);
         }
@@ -296,7 +296,7 @@ static size_t list_others(void)
 int info_list(void)
 {
     gba_device_found_t *list;
-    struct choice choice = {.candidates.count = 0};
+    struct choice choice = {.choices.count = 0};
     gba_params_t params;
     gba_status_t status;
     size_t count;
@@ -310,7 +310,7 @@ int info_list(void)
     /* Bad parameters, reported here, hide the choice among the devices, but not the devices. */
     bad = GBA_OK != info_params_get(&params);
     if (!bad)
-        choice.path = info_choose(&params, &choice.candidates, choice.why, sizeof choice.why);
+        choice.path = info_choose(&params, &choice.choices, choice.why, sizeof choice.why);
     report_begin("devices", '[');
     for (size_t i = 0; i < count; i++)
         list_device(list[i].path, is_switch(list[i].path) ? NULL : &list[i], &choice);

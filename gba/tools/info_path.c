@@ -41,26 +41,26 @@ static const char *component_refuses(const gba_params_t *params, uint64_t size)
     return size < (uint64_t)params->min_comm_size ? gba_status_text(GBA_ERR_TOO_FEW) : NULL;
 }
 
-const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates, char *why,
+const char *info_choose(const gba_params_t *params, gba_device_choices_t *choices, char *why,
                         size_t len)
 {
     const uint64_t unknown = 0;
     uint32_t chosen = 0;
 
     *why = '\0';
-    candidates->count = 0;
+    choices->count = 0;
     if (info_params_is_set("device_path"))
         return params->device_path;
-    gba_candidates_find(params->device_list, candidates);
-    if (0 == candidates->count)
+    gba_device_choices_find(params->device_list, choices);
+    if (0 == choices->count)
         return info_params_is_set("device_list") ? "none" : params->device_path;
-    if (candidates->count > 1 && GBA_OK != gba_candidates_choose(candidates, params->device_map,
-                                                                 &unknown, 1, 0, &chosen, why, len))
+    if (choices->count > 1 &&
+        GBA_OK != gba_device_choose(choices, params->device_map, &unknown, 1, 0, &chosen, why, len))
         chosen = 0;
-    return candidates->list[chosen].path;
+    return choices->list[chosen].path;
 }
 
-void info_devices_default(gba_candidates_t *candidates)
+void info_devices_default(gba_device_choices_t *choices)
 {
     const char *path = "/dev/gba0";
     gba_params_t params;
@@ -70,10 +70,10 @@ void info_devices_default(gba_candidates_t *candidates)
     set = info_params_is_set("device_path") && 0 != strcmp(params.device_path, "none");
     if (set)
         path = params.device_path;
-    gba_candidates_find("all", candidates);
-    if (set || 0 == candidates->count) {
-        candidates->count = 1;
-        snprintf(candidates->list[0].path, sizeof candidates->list[0].path, "%s", path);
+    gba_device_choices_find("all", choices);
+    if (set || 0 == choices->count) {
+        choices->count = 1;
+        snprintf(choices->list[0].path, sizeof choices->list[0].path, "%s", path);
     }
     info_params_free(&params);
 }
@@ -155,9 +155,9 @@ static void show(const gba_prediction_t *prediction, uint32_t hosts, uint32_t ra
 
 /* The devices among which a process chooses. */
 struct devices {
-    gba_candidates_t candidates;
-    const char *chosen;                     /* opened by the caller */
-    gba_device_t *list[GBA_CANDIDATES_MAX]; /* the other ones that can be opened */
+    gba_device_choices_t choices;
+    const char *chosen;                         /* opened by the caller */
+    gba_device_t *list[GBA_DEVICE_CHOICES_MAX]; /* the other ones that can be opened */
     uint32_t count;
     bool opened;
 };
@@ -168,9 +168,9 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
     char ignored[640];
     gba_status_t status;
 
-    for (uint32_t i = 0; i < devices->candidates.count && devices->count < max && !devices->opened;
+    for (uint32_t i = 0; i < devices->choices.count && devices->count < max && !devices->opened;
          i++) {
-        const char *path = devices->candidates.list[i].path;
+        const char *path = devices->choices.list[i].path;
         gba_device_t *device = NULL;
 
         if (0 != strcmp(path, devices->chosen))
@@ -193,14 +193,14 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
     gba_prediction_t prediction = {.path = GBA_PATH_FALLBACK};
     gba_status_t status;
-    struct devices devices = {.candidates.count = 0};
+    struct devices devices = {.choices.count = 0};
     char cause[640] = "", choice[160] = "";
     const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
     if (path == NULL)
-        path = info_choose(params, &devices.candidates, choice, sizeof choice);
+        path = info_choose(params, &devices.choices, choice, sizeof choice);
     devices.chosen = path;
-    if (devices.candidates.count > 1) {
+    if (devices.choices.count > 1) {
         attr.devices = devices_open;
         attr.devices_ctx = &devices;
     }

@@ -189,18 +189,18 @@ static void print_all(const struct metrics *list, unsigned count)
 
 int info_prometheus(char *const *devices, int count)
 {
-    gba_candidates_t candidates = {.count = 0};
+    gba_device_choices_t choices = {.count = 0};
     struct metrics *list;
     unsigned all, down = 0;
 
     if (0 == count)
-        info_devices_default(&candidates);
-    all = (unsigned)count + candidates.count;
+        info_devices_default(&choices);
+    all = (unsigned)count + choices.count;
     list = calloc(all, sizeof *list);
     if (list == NULL)
         return report_error(INFO_EXIT_NO_DEVICE, "%s", gba_status_text(GBA_ERR_NOMEM));
     for (unsigned i = 0; i < all; i++) {
-        read_device(i < (unsigned)count ? devices[i] : candidates.list[i - (unsigned)count].path,
+        read_device(i < (unsigned)count ? devices[i] : choices.list[i - (unsigned)count].path,
                     &list[i]);
         down += !list[i].up;
     }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gba/dev/path.h"
+#include "gba/dev/device_path.h"
 
 /* Size of an id (gba_sim_id): five hexadecimal numbers of 8 digits, a name, separators and the
  * terminator. */

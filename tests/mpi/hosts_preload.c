@@ -163,16 +163,16 @@ FILE *fopen(const char *path, const char *mode)
     return fmemopen(id, strlen(id), "r");
 }
 
-void gba_candidates_find(const char *list, gba_candidates_t *candidates)
+void gba_device_choices_find(const char *list, gba_device_choices_t *choices)
 {
-    static void (*real)(const char *, gba_candidates_t *);
+    static void (*real)(const char *, gba_device_choices_t *);
     unsigned long rank = number(getenv("PMIX_RANK") != NULL ? "PMIX_RANK" : "OMPI_COMM_WORLD_RANK");
 
     if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "gba_candidates_find");
-    real(list, candidates);
-    for (uint32_t i = 0; i < candidates->count && 0 != number("GBA_TEST_NEAR"); i++)
-        candidates->list[i].distance =
+        *(void **)&real = dlsym(RTLD_NEXT, "gba_device_choices_find");
+    real(list, choices);
+    for (uint32_t i = 0; i < choices->count && 0 != number("GBA_TEST_NEAR"); i++)
+        choices->list[i].distance =
             0 == i || rank >= number("GBA_TEST_NEAR") ? GBA_DISTANCE_PIX : GBA_DISTANCE_SYS;
 }
 

@@ -82,14 +82,14 @@ TEST(without_devices)
 /* Of this host: files that are no PCI devices. */
 TEST(measured)
 {
-    gba_candidates_t candidates = {.count = 3};
+    gba_device_choices_t choices = {.count = 3};
 
-    strcpy(candidates.list[0].path, "/dev/null");
-    strcpy(candidates.list[1].path, "/etc/passwd");
-    strcpy(candidates.list[2].path, "sim:a");
-    gba_distances_measure(&candidates);
-    for (uint32_t i = 0; i < candidates.count; i++)
-        assert_int_equal(candidates.list[i].distance, GBA_DISTANCE_SYS);
+    strcpy(choices.list[0].path, "/dev/null");
+    strcpy(choices.list[1].path, "/etc/passwd");
+    strcpy(choices.list[2].path, "sim:a");
+    gba_distances_measure(&choices);
+    for (uint32_t i = 0; i < choices.count; i++)
+        assert_int_equal(choices.list[i].distance, GBA_DISTANCE_SYS);
 }
 
 TEST_MAIN()

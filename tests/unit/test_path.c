@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text that names a device: the allowed values, and the message about all others. */
 
-#include "gba/dev/path.h"
+#include "gba/dev/device_path.h"
 #include "tests/suite.h"
 
 static struct gba_dev_path parsed;

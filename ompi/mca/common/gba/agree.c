@@ -39,7 +39,7 @@ static void agree_device(gba_team_attr_t *attr)
     if (gba_device_served_here(attr->device) && gba_common_processors_shared(true))
         attr->oversubscribed = true;
     /* Without notifications this member must join no group, with any of its devices. */
-    if (gba_common.device.candidates.count > 1)
+    if (gba_common.device.choices.count > 1)
         attr->devices = gba_common_devices_get;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The choice among several devices of the host. libgba chooses (gba_candidates_choose); its input
+ * The choice among several devices of the host. libgba chooses (gba_device_choose); its input
  * is the distances of all processes of the job on this host, which they publish in the modex of
  * MPI_Init. So each process makes the choice alone, and all make it from the same words, in the
  * order of the ranks. The choice affects speed only: a process whose chosen device cannot be
- * opened takes another candidate, and the members of a team agree on a switch whatever device each
+ * opened takes another choice, and the members of a team agree on a switch whatever device each
  * has, see gba/agree/info.h.
  *
  * The scoll component opens after that exchange. It reads the words that the coll component of the
- * same processes has published. Without these, and for processes with other candidates, libgba
+ * same processes has published. Without these, and for processes with other choices, libgba
  * takes the other processes to be like this one.
  */
 #include "ompi/mca/common/gba/device.h"
@@ -21,19 +21,19 @@ static char modex_key[] = "gba.device.distances"; /* not const: see capability.c
 void gba_common_choice_open(bool publish)
 {
     static char none[] = "none";
-    gba_candidates_t *candidates = &gba_common.device.candidates;
+    gba_device_choices_t *choices = &gba_common.device.choices;
     uint64_t word;
 
     if (!gba_common.enabled || gba_common.device_set)
         return;
-    gba_candidates_find(gba_common.params.device_list, candidates);
-    if (candidates->count > 0)
-        gba_common.params.device_path = candidates->list[0].path;
+    gba_device_choices_find(gba_common.params.device_list, choices);
+    if (choices->count > 0)
+        gba_common.params.device_path = choices->list[0].path;
     else if (gba_common.device_asked)
         gba_common.params.device_path = none; /* no device of the user's list exists */
     /* Without the word, the others take this process to be like themselves. */
-    word = gba_candidates_word(candidates);
-    if (candidates->count > 1 && publish)
+    word = gba_device_choices_word(choices);
+    if (choices->count > 1 && publish)
         (void)gba_compat_modex_put(modex_key, &word, 1);
 }
 
@@ -56,7 +56,7 @@ static void word_add(void *ctx, opal_process_name_t *name)
     words->count++;
 }
 
-/* Choose from the words of all processes, the same in all of them. why: as gba_candidates_choose.
+/* Choose from the words of all processes, the same in all of them. why: as gba_device_choose.
  * Returns GBA_OK or GBA_ERR_NOMEM. */
 static gba_status_t choose(struct gba_common_device *device, char *why, size_t len)
 {
@@ -68,9 +68,8 @@ static gba_status_t choose(struct gba_common_device *device, char *why, size_t l
         return GBA_ERR_NOMEM;
     gba_compat_local_visit(word_add, &words);
     if (words.count > 0)
-        status =
-            gba_candidates_choose(&device->candidates, gba_common.params.device_map, words.list,
-                                  words.count, words.self, &device->chosen, why, len);
+        status = gba_device_choose(&device->choices, gba_common.params.device_map, words.list,
+                                   words.count, words.self, &device->chosen, why, len);
     free(words.list);
     return status;
 }
@@ -80,11 +79,11 @@ void gba_common_choice_make(void)
     struct gba_common_device *device = &gba_common.device;
     char why[160] = "no memory";
 
-    if (device->candidates.count < 2)
+    if (device->choices.count < 2)
         return;
     if (GBA_OK != choose(device, why, sizeof why))
         device->chosen = 0;
-    gba_common.params.device_path = device->candidates.list[device->chosen].path;
+    gba_common.params.device_path = device->choices.list[device->chosen].path;
     if (gba_common.params.verbose > 1)
         opal_output(gba_common.output, "%s: process %u chooses device %s: %s",
                     gba_common_framework.label, (unsigned)OPAL_PROC_MY_NAME.vpid,

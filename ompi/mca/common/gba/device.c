@@ -22,7 +22,7 @@
 
 #include "gba/base/clock.h"
 
-/* Time in ms for which a process waits for all candidates together: the time that one device has,
+/* Time in ms for which a process waits for all choices together: the time that one device has,
  * because the other ranks of the job wait for this process. */
 #define OTHERS_MS 10000u
 
@@ -33,11 +33,11 @@ struct job_key {
     uint8_t key[GBA_KEY_SIZE];
 };
 #define KEY_WORDS (sizeof(struct job_key) / sizeof(uint64_t))
-#define WORDS     (1 + GBA_CANDIDATES_MAX * KEY_WORDS)
+#define WORDS     (1 + GBA_DEVICE_CHOICES_MAX * KEY_WORDS)
 static union {
     struct {
         uint64_t count;
-        struct job_key entry[GBA_CANDIDATES_MAX];
+        struct job_key entry[GBA_DEVICE_CHOICES_MAX];
     };
     uint64_t words[WORDS];
 } keys;
@@ -56,7 +56,7 @@ static bool key_needed(const char *path)
  * took them. With the lock held. */
 static bool keys_set(const uint64_t words[WORDS])
 {
-    if (0 != keys.count || 0 == words[0] || words[0] > GBA_CANDIDATES_MAX)
+    if (0 != keys.count || 0 == words[0] || words[0] > GBA_DEVICE_CHOICES_MAX)
         return false;
     memcpy(keys.words, words, sizeof keys.words);
     return true;
@@ -96,9 +96,9 @@ static const uint8_t *key_for(const char *path)
 
 static const char *path_of(uint32_t index)
 {
-    const gba_candidates_t *candidates = &gba_common.device.candidates;
+    const gba_device_choices_t *choices = &gba_common.device.choices;
 
-    return candidates->count > 1 ? candidates->list[index].path : gba_common.params.device_path;
+    return choices->count > 1 ? choices->list[index].path : gba_common.params.device_path;
 }
 
 /* Open a device with this job's attributes, unless it is open. After MPI_Init's exchange, except on
@@ -118,7 +118,7 @@ static gba_status_t device_open(uint32_t index, uint32_t timeout_ms)
     return gba_global_device_get(path_of(index), &attr, &device->open[index]);
 }
 
-/* Open a candidate beside the device of the process. Each may use an equal part of the time that is
+/* Open a choice beside the device of the process. Each may use an equal part of the time that is
  * left, so a switch that does not answer leaves time for the next one. With the lock held. */
 static void other_open(uint32_t index)
 {
@@ -126,31 +126,31 @@ static void other_open(uint32_t index)
     const uint32_t left = device->others_ms < OTHERS_MS ? OTHERS_MS - device->others_ms : 0;
     const uint64_t began = gba_clock_ns();
 
-    (void)device_open(index, left / (device->candidates.count - index) + 1);
+    (void)device_open(index, left / (device->choices.count - index) + 1);
     device->others_ms += (uint32_t)((gba_clock_ns() - began) / 1000000u);
 }
 
-/* Open the candidates beside the chosen one, once in the life of the process. With the lock held.
+/* Open the choices beside the chosen one, once in the life of the process. With the lock held.
  */
 static void others_open(void)
 {
     struct gba_common_device *device = &gba_common.device;
 
-    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++)
+    for (uint32_t i = 0; i < device->choices.count && !device->others_tried; i++)
         if (i != device->chosen)
             other_open(i);
     device->others_tried = true;
 }
 
-/* The chosen device cannot be opened: take the first candidate that can. */
+/* The chosen device cannot be opened: take the first choice that can. */
 static void device_replace(struct gba_common_device *device)
 {
     others_open();
-    for (uint32_t i = 0; i < device->candidates.count && GBA_OK != device->status; i++)
+    for (uint32_t i = 0; i < device->choices.count && GBA_OK != device->status; i++)
         if (device->open[i] != NULL) {
             device->status = GBA_OK;
             device->current = i;
-            gba_common.params.device_path = device->candidates.list[i].path;
+            gba_common.params.device_path = device->choices.list[i].path;
         }
 }
 
@@ -213,7 +213,7 @@ uint32_t gba_common_devices_get(void *unused, gba_device_t **list, uint32_t max)
     (void)unused;
     opal_mutex_lock(&gba_common.lock);
     others_open();
-    for (uint32_t i = 0; i < device->candidates.count && count < max; i++)
+    for (uint32_t i = 0; i < device->choices.count && count < max; i++)
         if (device->open[i] != NULL)
             list[count++] = device->open[i];
     opal_mutex_unlock(&gba_common.lock);
@@ -222,7 +222,7 @@ uint32_t gba_common_devices_get(void *unused, gba_device_t **list, uint32_t max)
 
 void gba_common_devices_put(void)
 {
-    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++)
+    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++)
         gba_global_device_put(gba_common.device.open[i]);
     memset(&gba_common.device, 0, sizeof gba_common.device);
     explicit_bzero(&keys, sizeof keys);
@@ -236,10 +236,10 @@ static void key_request(uint32_t index)
     const char *path = path_of(index);
     struct job_key *entry;
 
-    if (!key_needed(path) || key_for(path) != NULL || GBA_CANDIDATES_MAX == keys.count)
+    if (!key_needed(path) || key_for(path) != NULL || GBA_DEVICE_CHOICES_MAX == keys.count)
         return;
     entry = &keys.entry[keys.count];
-    if (device->candidates.count > 1)
+    if (device->choices.count > 1)
         other_open(index);
     if (device->open[index] != NULL &&
         GBA_OK == gba_device_job_key(device->open[index], entry->key)) {
@@ -248,11 +248,11 @@ static void key_request(uint32_t index)
     }
 }
 
-/* The same for all candidates, if the process has the key file. The devices stay open, because the
+/* The same for all choices, if the process has the key file. The devices stay open, because the
  * keys end with the connections. */
 static void keys_request(void)
 {
-    const uint32_t count = gba_common.device.candidates.count;
+    const uint32_t count = gba_common.device.choices.count;
     gba_status_t status;
 
     if (!gba_common.enabled || ompi_proc_world_size() < 2 ||

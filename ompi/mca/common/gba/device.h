@@ -14,11 +14,11 @@ struct gba_common_device {
     bool tried; /* the process has its device, or not, as `status` says */
     bool used;  /* it has served a team of this process */
     gba_status_t status;
-    uint32_t reasons_reported;   /* bit -status: this reason has been reported */
-    char detail[256];            /* libgba's line about a device that failed to open, or "" */
-    gba_candidates_t candidates; /* count 0 or 1: the device is that of device_path */
-    gba_device_t *open[GBA_CANDIDATES_MAX]; /* by candidate; NULL: not open */
-    uint32_t chosen;                        /* index, see choice.c */
+    uint32_t reasons_reported;    /* bit -status: this reason has been reported */
+    char detail[256];             /* libgba's line about a device that failed to open, or "" */
+    gba_device_choices_t choices; /* count 0 or 1: the device is that of device_path */
+    gba_device_t *open[GBA_DEVICE_CHOICES_MAX]; /* by choice; NULL: not open */
+    uint32_t chosen;                            /* index, see choice.c */
     uint32_t current; /* index of the device: another one if the chosen one cannot be opened */
     bool others_tried;
     uint32_t others_ms; /* spent on opening them */
@@ -29,7 +29,7 @@ struct gba_common_device {
 /*
  * The device of the process, opened at the first call; later calls return the outcome of the first.
  * All components of a process get the same device for the same path. If the chosen one of several
- * candidates cannot be opened, it is the first one that can. If the user did not set the path, a
+ * choices cannot be opened, it is the first one that can. If the user did not set the path, a
  * file that exists but fails to open as a device is reported at once, in one line per job and host.
  * Returns the device, or NULL with the reason in *status. Thread-safe.
  */
@@ -41,7 +41,7 @@ uint32_t gba_common_devices_get(void *unused, gba_device_t **list, uint32_t max)
 /* Release the devices, and erase the keys. */
 void gba_common_devices_put(void);
 
-/* On rank 0: if device_path or a candidate is a gba-switchd over TCP, and there is a key file, open
+/* On rank 0: if device_path or a choice is a gba-switchd over TCP, and there is a key file, open
  * it and publish the key of the job. No effect on other ranks. To be called after
  * gba_common_choice_open, and before the framework's open ends, as gba_compat_modex_put. Waits for
  * the switch as gba_device_init. */
@@ -57,8 +57,8 @@ gba_status_t gba_common_keys_share(struct gba_common_module *m);
 /* choice.c: the choice among several devices of the host, if the user has not set device_path. */
 
 /*
- * Find the candidates, and publish the distances of this process to them, if there are several.
- * A single candidate is the device. To be called in a component's open, after
+ * Find the choices, and publish the distances of this process to them, if there are several.
+ * A single choice is the device. To be called in a component's open, after
  * gba_common_open. publish: the modex is still open.
  */
 void gba_common_choice_open(bool publish);

@@ -39,7 +39,7 @@ static void devices_text(char *text, size_t len)
     gba_device_info_t info;
     size_t used = 0;
 
-    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX && used < len; i++) {
+    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX && used < len; i++) {
         const char *comma = 0 == used ? "" : ", ";
 
         if (!counters_get(gba_common.device.open[i], &info, &errors))
@@ -66,7 +66,7 @@ static void devices_json(FILE *out)
     gba_device_info_t info;
     const char *comma = "";
 
-    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++) {
+    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++) {
         if (!counters_get(gba_common.device.open[i], &info, &errors))
             continue;
         fprintf(out, "%s{\"path\":", comma);

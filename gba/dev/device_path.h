@@ -3,8 +3,8 @@
  * The text that names a device: "/dev/gba0", "switch:/path", "switch:/path?owner=user",
  * "switch://host:port", "sim", "sim:NAME?option=value&option=value", "none".
  */
-#ifndef GBA_DEV_PATH_H
-#define GBA_DEV_PATH_H
+#ifndef GBA_DEV_DEVICE_PATH_H
+#define GBA_DEV_DEVICE_PATH_H
 
 #include "gba/gba.h"
 
@@ -76,5 +76,12 @@ uint64_t gba_dev_job(const char *job);
  */
 gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, char *message,
                                 size_t len);
+
+/*
+ * Set the message about an invalid value of a parameter, "PARAMETER=TEXT: " and the cause: one
+ * line, of len bytes at most, in which a long text is cut. Returns GBA_ERR_PARAM. Thread-safe.
+ */
+gba_status_t gba_dev_refuse(const char *parameter, const char *text, char *message, size_t len,
+                            const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

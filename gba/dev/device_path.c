@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parser of the text that names a device. */
-#include "gba/dev/path.h"
+#include "gba/dev/device_path.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -58,28 +58,27 @@ struct parse {
     size_t len;
 };
 
-static gba_status_t refuse(const struct parse *parse, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Set the message, "device_path=TEXT: " and the error, and return GBA_ERR_PARAM. */
-static gba_status_t refuse(const struct parse *parse, const char *format, ...)
+gba_status_t gba_dev_refuse(const char *parameter, const char *text, char *message, size_t len,
+                            const char *format, ...)
 {
-    bool cut = strlen(parse->text) > SHOWN;
-    char what[400], shown[SHOWN + 1];
+    char what[400];
     va_list args;
 
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    snprintf(shown, sizeof shown, "%s", parse->text);
-    snprintf(parse->message, parse->len, "device_path=%s%s: %s", shown, cut ? "..." : "", what);
+    snprintf(message, len, "%s=%.*s%s: %s", parameter, SHOWN, text,
+             strlen(text) > SHOWN ? "..." : "", what);
     /* Print one line for any input: no newline, and no control character that a terminal
      * executes. */
-    for (char *c = parse->message; parse->len > 0 && '\0' != *c; c++)
+    for (char *c = message; len > 0 && '\0' != *c; c++)
         if (iscntrl((unsigned char)*c))
             *c = '?';
     return GBA_ERR_PARAM;
 }
+
+#define REFUSE(parse, ...) \
+    gba_dev_refuse("device_path", (parse)->text, (parse)->message, (parse)->len, __VA_ARGS__)
 
 /* All options, for a message. */
 static void options_list(char *text, size_t len)
@@ -139,16 +138,16 @@ static gba_status_t option_parse(const struct parse *parse, char *text, bool *se
         if (0 != strcmp(text, option->name))
             continue;
         if (seen[i])
-            return refuse(parse, "option %s is given twice", text);
+            return REFUSE(parse, "option %s is given twice", text);
         seen[i] = true;
         if (value == NULL || !value_parse(option, value, field))
-            return refuse(parse, "%s=%.*s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s",
+            return REFUSE(parse, "%s=%.*s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s",
                           text, OPTION_SHOWN, value == NULL ? "" : value, option->min, option->max,
                           option->time ? " nanoseconds, or with a unit: ns, us, ms" : "");
         return GBA_OK;
     }
     options_list(known, sizeof known);
-    return refuse(parse, "unknown option \"%.*s\"; allowed: %s", OPTION_SHOWN, text, known);
+    return REFUSE(parse, "unknown option \"%.*s\"; allowed: %s", OPTION_SHOWN, text, known);
 }
 
 static gba_status_t options_parse(const struct parse *parse, const char *text,
@@ -159,7 +158,7 @@ static gba_status_t options_parse(const struct parse *parse, const char *text,
     gba_status_t status;
 
     if (strlen(text) >= sizeof copy)
-        return refuse(parse, "more than %zu characters of options", sizeof copy - 1);
+        return REFUSE(parse, "more than %zu characters of options", sizeof copy - 1);
     strcpy(copy, text);
     while ((one = strsep(&rest, "&")) != NULL) {
         status = option_parse(parse, one, seen, sim);
@@ -181,7 +180,7 @@ static gba_status_t key_parse(const struct parse *parse, const char *key, struct
 
     if (GBA_SIM_KEY_JOB == len ? len != strspn(key, "0123456789abcdef")
                                : 0 == len || len > 10 || len != strspn(key, "0123456789"))
-        return refuse(parse, "after \"sim:@\" comes the number of a job or of a process, as "
+        return REFUSE(parse, "after \"sim:@\" comes the number of a job or of a process, as "
                              "\"gba_info --list\" prints it");
     snprintf(path->name, sizeof path->name, "@%s", key);
     return GBA_OK;
@@ -201,7 +200,7 @@ static gba_status_t sim_parse(const struct parse *parse, const char *rest,
         while (name_character(rest[len]))
             len++;
         if (0 == len || len > GBA_SIM_NAME_MAX || ('\0' != rest[len] && '?' != rest[len]))
-            return refuse(parse,
+            return REFUSE(parse,
                           "the name of a simulated device has 1 to %d characters of A-Z, a-z, 0-9, "
                           "'.', '_', '-'",
                           GBA_SIM_NAME_MAX);
@@ -235,11 +234,11 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
     else if (brackets)
         port = "/";
     if (0 == len || len > GBA_SWITCH_HOST_MAX || len > strcspn(host, "/?#@ \t"))
-        return refuse(parse, "after \"switch://\" comes HOST or HOST:PORT");
+        return REFUSE(parse, "after \"switch://\" comes HOST or HOST:PORT");
     if ('\0' != *port) {
         number = ':' == *port && isdigit((unsigned char)port[1]) ? strtoul(port + 1, &end, 10) : 0;
         if (0 == number || number > UINT16_MAX || '\0' != *end)
-            return refuse(parse, "after the host comes \":PORT\", 1 to 65535, or nothing");
+            return REFUSE(parse, "after the host comes \":PORT\", 1 to 65535, or nothing");
     }
     memcpy(path->host, host, len);
     path->port = (uint32_t)number;
@@ -254,7 +253,7 @@ static gba_status_t owner_parse(const struct parse *parse, const char *text,
 
     if (0 != strncmp(text, "owner=", strlen("owner=")) || '\0' == *user ||
         strlen(user) > GBA_SWITCH_OWNER_MAX)
-        return refuse(parse,
+        return REFUSE(parse,
                       "after the path of a socket comes ?owner=USER, the name of at most %d "
                       "characters or the number of the user who runs gba-switchd, or nothing",
                       GBA_SWITCH_OWNER_MAX);
@@ -272,10 +271,10 @@ static gba_status_t switch_parse(const struct parse *parse, const char *rest,
     if (0 == strncmp(rest, "//", 2))
         return tcp_parse(parse, rest + 2, path);
     if ('/' != rest[0] || len < 2)
-        return refuse(parse, "after \"switch:\" comes the absolute path of the socket of "
+        return REFUSE(parse, "after \"switch:\" comes the absolute path of the socket of "
                              "gba-switchd, or //HOST:PORT");
     if (len > GBA_SWITCH_FILE_MAX)
-        return refuse(parse, "the path of a socket has at most %d characters", GBA_SWITCH_FILE_MAX);
+        return REFUSE(parse, "the path of a socket has at most %d characters", GBA_SWITCH_FILE_MAX);
     memcpy(path->file, rest, len);
     return '?' == rest[len] ? owner_parse(parse, rest + len + 1, path) : GBA_OK;
 }
@@ -293,14 +292,14 @@ gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, cha
     } else if ('/' == text[0]) {
         parsed.kind = GBA_DEV_CDEV;
         if (strlen(text) >= sizeof parsed.file)
-            return refuse(&parse, "a path has at most %zu characters", sizeof parsed.file - 1);
+            return REFUSE(&parse, "a path has at most %zu characters", sizeof parsed.file - 1);
         strcpy(parsed.file, text);
     } else if (is_sim(text)) {
         status = sim_parse(&parse, text + 3, &parsed);
     } else if (0 == strncmp(text, "switch:", 7)) {
         status = switch_parse(&parse, text + 7, &parsed);
     } else {
-        status = refuse(&parse, "not a device; " ALLOWED);
+        status = REFUSE(&parse, "not a device; " ALLOWED);
     }
     if (GBA_OK == status)
         *path = parsed;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "gba/dev/choose.h"
+#include "gba/dev/selection.h"
 #include "gba/gba.h"
 #include "tests/suite.h"
 
@@ -75,24 +76,24 @@ TEST(maps)
 
 TEST(found)
 {
-    gba_candidates_t candidates;
+    gba_device_choices_t choices;
 
-    gba_candidates_find("sim:b,/dev/null,gba77777,/dev/no-such-file,sim:a", &candidates);
-    assert_int_equal(candidates.count, 3); /* files that do not exist are none */
-    assert_string_equal(candidates.list[0].path, "sim:b");
-    assert_string_equal(candidates.list[1].path, "/dev/null");
-    assert_string_equal(candidates.list[2].path, "sim:a");
+    gba_device_choices_find("sim:b,/dev/null,gba77777,/dev/no-such-file,sim:a", &choices);
+    assert_int_equal(choices.count, 3); /* files that do not exist are none */
+    assert_string_equal(choices.list[0].path, "sim:b");
+    assert_string_equal(choices.list[1].path, "/dev/null");
+    assert_string_equal(choices.list[2].path, "sim:a");
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(candidates.list[i].distance, GBA_DISTANCE_SYS);
+        assert_int_equal(choices.list[i].distance, GBA_DISTANCE_SYS);
 }
 
 /* A file that the user may not open is left out, unless nothing else is left. access(2) is about
  * the real user, and some runs of this test are those of root. */
 TEST(denied)
 {
-    char path[] = "/tmp/gba-candidates-XXXXXX", list[64];
+    char path[] = "/tmp/gba-choices-XXXXXX", list[64];
     const bool root = 0 == getuid();
-    gba_candidates_t among, alone;
+    gba_device_choices_t among, alone;
     int file = mkstemp(path);
 
     assert_true(file >= 0);
@@ -101,8 +102,8 @@ TEST(denied)
     snprintf(list, sizeof list, "%s,sim:a", path);
     if (root)
         assert_int_equal(setreuid(65534, (uid_t)-1), 0);
-    gba_candidates_find(list, &among);
-    gba_candidates_find(path, &alone);
+    gba_device_choices_find(list, &among);
+    gba_device_choices_find(path, &alone);
     if (root)
         assert_int_equal(setreuid(0, (uid_t)-1), 0);
     unlink(path);
@@ -112,42 +113,42 @@ TEST(denied)
     assert_string_equal(alone.list[0].path, path);
 }
 
-static gba_candidates_t candidates_of(const char *list, gba_distance_t a, gba_distance_t b)
+static gba_device_choices_t choices_of(const char *list, gba_distance_t a, gba_distance_t b)
 {
-    gba_candidates_t candidates;
+    gba_device_choices_t choices;
 
-    gba_candidates_find(list, &candidates);
-    candidates.list[0].distance = a;
-    candidates.list[1].distance = b;
-    return candidates;
+    gba_device_choices_find(list, &choices);
+    choices.list[0].distance = a;
+    choices.list[1].distance = b;
+    return choices;
 }
 
 /* The choices of all processes of a host, each made alone. */
-static void choose_all(const gba_candidates_t *candidates, const char *map, const uint64_t *words,
+static void choose_all(const gba_device_choices_t *choices, const char *map, const uint64_t *words,
                        uint32_t processes, uint32_t *index)
 {
     char why[128];
 
     for (uint32_t p = 0; p < processes; p++)
-        assert_int_equal(gba_candidates_choose(&candidates[p], map, words, processes, p, &index[p],
-                                               why, sizeof why),
-                         GBA_OK);
+        assert_int_equal(
+            gba_device_choose(&choices[p], map, words, processes, p, &index[p], why, sizeof why),
+            GBA_OK);
 }
 
 TEST(alike_on_all)
 {
-    gba_candidates_t candidates[6];
+    gba_device_choices_t choices[6];
     uint64_t words[6];
     uint32_t index[6];
 
     /* Four processes are as near to both devices, two to the first one alone. */
     for (uint32_t p = 0; p < 6; p++) {
-        candidates[p] = candidates_of("sim:a,sim:b", GBA_DISTANCE_PIX,
-                                      p < 4 ? GBA_DISTANCE_PIX : GBA_DISTANCE_SYS);
-        words[p] = gba_candidates_word(&candidates[p]);
+        choices[p] = choices_of("sim:a,sim:b", GBA_DISTANCE_PIX,
+                                p < 4 ? GBA_DISTANCE_PIX : GBA_DISTANCE_SYS);
+        words[p] = gba_device_choices_word(&choices[p]);
         assert_true(0 != words[p]);
     }
-    choose_all(candidates, "none", words, 6, index);
+    choose_all(choices, "none", words, 6, index);
     for (uint32_t p = 0, first = 0; p < 6; p++) {
         first += 0 == index[p];
         if (p >= 4)
@@ -155,24 +156,24 @@ TEST(alike_on_all)
         if (5 == p)
             assert_int_equal(first, 3); /* the choices fit together */
     }
-    choose_all(candidates, "sim:b:2,sim:a:1,sim:c:7", words, 6, index);
+    choose_all(choices, "sim:b:2,sim:a:1,sim:c:7", words, 6, index);
     for (uint32_t p = 0; p < 6; p++)
         assert_int_equal(index[p], p % 3 < 2 ? 1 : 0);
-    choose_all(candidates, "gba9:1", words, 6, index); /* names no candidate: by distance */
+    choose_all(choices, "gba9:1", words, 6, index); /* names no choice: by distance */
     assert_int_equal(index[5], 0);
 }
 
 /* Without the words of others a process takes them to be like itself, so equal ones still balance.
- * The word of a process with other candidates is not read as distances to these. */
+ * The word of a process with other choices is not read as distances to these. */
 TEST(unknown_words)
 {
-    gba_candidates_t candidates[4], other = candidates_of("sim:x,sim:b", 0, GBA_DISTANCE_SYS);
-    uint64_t words[4] = {0, 0, gba_candidates_word(&other), 0};
+    gba_device_choices_t choices[4], other = choices_of("sim:x,sim:b", 0, GBA_DISTANCE_SYS);
+    uint64_t words[4] = {0, 0, gba_device_choices_word(&other), 0};
     uint32_t index[4];
 
     for (uint32_t p = 0; p < 4; p++)
-        candidates[p] = candidates_of("sim:a,sim:b", GBA_DISTANCE_PHB, GBA_DISTANCE_PHB);
-    choose_all(candidates, "none", words, 4, index);
+        choices[p] = choices_of("sim:a,sim:b", GBA_DISTANCE_PHB, GBA_DISTANCE_PHB);
+    choose_all(choices, "none", words, 4, index);
     for (uint32_t p = 0; p < 4; p++)
         assert_int_equal(index[p], p % 2);
 }
