@@ -14,9 +14,9 @@ contrib_examples_demo_SOURCES = contrib/examples/demo.c
 contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_demo_LDADD = $(MPI_LIBS)
 
-# The rules of the house are part of "make check", and what scripts and programs print as help.
-dist_check_SCRIPTS += contrib/maint/check-layers contrib/maint/check-help contrib/maint/check-manual
-TESTS += contrib/maint/check-layers contrib/maint/check-help contrib/maint/check-manual
+# The rules of the house are part of "make check".
+dist_check_SCRIPTS += contrib/maint/check-layers contrib/maint/check-manual
+TESTS += contrib/maint/check-layers contrib/maint/check-manual
 
 EXTRA_DIST += \
 	.ci/run .clang-tidy \
