@@ -12,7 +12,7 @@ GBA_LIB_SOURCES = \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/algorithms.c \
 	gba/algo/numbering.h gba/algo/numbering.c gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
-	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
+	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/node_flags.h gba/transport/node_flags.c gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
 	gba/dev/dev_ops.h gba/dev/member.h gba/dev/device_path.h gba/dev/device_path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/reconnect.c gba/dev/round_trip.c gba/dev/list.c gba/dev/group.c \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/choices.c gba/dev/selection.h gba/dev/selection.c gba/dev/distance.h \

@@ -7,7 +7,7 @@
 GBA_UNIT_TESTS = \
 	tests/unit/test_order tests/unit/test_memory_file tests/unit/test_processors tests/unit/test_batch_job \
 	tests/unit/test_base tests/unit/test_cluster tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
-	tests/unit/test_sched tests/unit/test_numbering tests/unit/test_algo tests/unit/test_segment \
+	tests/unit/test_sched tests/unit/test_numbering tests/unit/test_algo tests/unit/test_segment tests/unit/test_node_flags \
 	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault tests/unit/test_sim_port \
 	tests/unit/test_sim_journal tests/unit/test_sim_step tests/unit/test_sim_alloc \
 	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
@@ -346,6 +346,7 @@ check_PROGRAMS += $(GBA_TSAN_TESTS)
 TESTS += $(GBA_TSAN_TESTS)
 endif
 tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/segment.c \
+	gba/transport/node_flags.c \
 	gba/transport/shm.c gba/algo/algorithms.c \
 	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread

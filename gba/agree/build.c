@@ -254,8 +254,6 @@ void gba_build_join(struct gba_agreement *a)
         a->mine = node_join(a);
     if (GBA_OK == a->mine && GBA_KIND_LEADERS == gba_agree_candidate(a)->kind)
         a->mine = domain_join(a);
-    if (GBA_OK == a->mine && a->shape.kind < GBA_SHAPE_MESSAGES)
-        gba_path_shared_join(a->path);
     if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
         a->mine = gba_path_hybrid_open(a->path, &a->shape, a->attr.remote);
 }

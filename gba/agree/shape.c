@@ -5,6 +5,7 @@
 
 #include "gba/agree/plan.h"
 #include "gba/path/path_shared.h"
+#include "gba/transport/node_flags.h"
 #include "gba/transport/shm.h"
 
 #define ALGORITHM_TEXT 24u
@@ -112,14 +113,17 @@ gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topolo
         status = gba_topology_init(topology, rank, info->size, host_of, info);
     if (GBA_OK != status)
         return status;
-    if (GBA_KIND_LEADERS == candidate->kind) {
+    if (GBA_KIND_LEADERS == candidate->kind)
         shape->kind = GBA_SHAPE_HYBRID;
-        return domains_make(shape, info, candidate->at);
-    }
-    if (one_host)
+    else if (one_host)
         shape->kind = nodes ? GBA_SHAPE_COUNTER : GBA_SHAPE_SHARED;
     else
         shape->kind = nodes ? GBA_SHAPE_HYBRID : GBA_SHAPE_MESSAGES;
+    if (GBA_SHAPE_HYBRID == shape->kind && !info->oversubscribed &&
+        topology->local_size > GBA_NODE_FLAGS_ABOVE)
+        shape->slots = GBA_NODE_FLAGS_SLOTS;
+    if (GBA_KIND_LEADERS == candidate->kind)
+        return domains_make(shape, info, candidate->at);
     if (GBA_SHAPE_COUNTER != shape->kind)
         shape->algorithm = algorithm_table(choice->algorithm, one_host);
     shape->replaced = GBA_ALGORITHM_V3 == info->terms.algorithm && !one_host && !info->pull;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "gba/base/place.h"
+
 void gba_node_init(struct gba_node *node, uint32_t rank)
 {
     memset(node, 0, sizeof *node);
@@ -21,6 +23,10 @@ static gba_status_t node_place(struct gba_node *node, const struct gba_shape *sh
     node->failed = gba_segment_word(segment, GBA_SEGMENT_FAILED);
     gba_node_barrier_init(&node->barrier, segment, shape->sequence);
     gba_shm_init(&node->shm, segment, local_rank, 0);
+    if (segment->slots > 1)
+        gba_word_store_release(gba_segment_place(segment, local_rank), gba_place_get());
+    if (GBA_SHAPE_HYBRID == shape->kind && segment->slots >= GBA_NODE_FLAGS_SLOTS)
+        return gba_node_flags_open(&node->flags, segment, shape->sequence);
     return GBA_OK;
 }
 
@@ -43,6 +49,7 @@ gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *shap
 
 void gba_node_close(struct gba_node *node)
 {
+    gba_node_flags_close(&node->flags);
     if (gba_node_shares(node))
         gba_shm_segment_close(&node->segment);
 }

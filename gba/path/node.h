@@ -9,12 +9,14 @@
 #include "gba/path/path.h"
 #include "gba/path/shape.h"
 #include "gba/transport/node_barrier.h"
+#include "gba/transport/node_flags.h"
 #include "gba/transport/shm.h"
 
 struct gba_node {
     uint32_t rank; /* of this member in the team */
     struct gba_segment segment;
     struct gba_node_barrier barrier;
+    struct gba_node_flags flags; /* of a hybrid path, if there are slots for them */
     struct gba_shm shm;
     gba_word_t *mark;       /* the round at which this member arrived, for the watchdog */
     gba_word_t *failed;     /* not 0: a member of the node knows that the device has failed */
@@ -28,6 +30,8 @@ void gba_node_init(struct gba_node *node, uint32_t rank);
  * Create or map the shared memory of the node that the shape requires: the node's leader creates
  * it, its other members attach to it. Later all call gba_shm_segment_shut.
  * handle: output of create; input of attach. The topology of the shape must live until close.
+ * If the member has several slots, its place is stored there, for gba_path_shared_finish and
+ * gba_path_hybrid_finish of all members; that takes milliseconds once in a process.
  * Return as gba_shm_segment_create and gba_shm_segment_attach. Not collective.
  */
 gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *shape,
@@ -47,6 +51,51 @@ static inline bool gba_node_shares(const struct gba_node *node)
 static inline void gba_node_mark(struct gba_node *node, uint32_t sequence)
 {
     gba_word_store_relaxed(node->mark, sequence);
+}
+
+/* Gather and release in the node: by flags, or by the counter, which is faster for few members, and
+ * where members share cores. The functions are those of node_barrier.h and node_flags.h. */
+static inline bool gba_node_has_flags(const struct gba_node *node)
+{
+    return node->flags.words != NULL;
+}
+
+static inline void gba_node_gather(struct gba_node *node, uint32_t sequence)
+{
+    if (gba_node_has_flags(node)) {
+        gba_node_flags_gather(&node->flags, sequence);
+        return;
+    }
+    gba_node_mark(node, sequence);
+    (void)gba_node_barrier_gather(&node->barrier, sequence);
+}
+
+static inline bool gba_node_gathered(struct gba_node *node)
+{
+    return gba_node_has_flags(node) ? gba_node_flags_gathered(&node->flags)
+                                    : gba_node_barrier_gathered(&node->barrier);
+}
+
+static inline void gba_node_release(struct gba_node *node)
+{
+    if (gba_node_has_flags(node))
+        gba_node_flags_release(&node->flags);
+    else
+        gba_node_barrier_release(&node->barrier);
+}
+
+static inline gba_status_t gba_node_test(struct gba_node *node)
+{
+    return gba_node_has_flags(node) ? gba_node_flags_test(&node->flags)
+                                    : gba_node_barrier_test(&node->barrier);
+}
+
+/* The word that this member waits for. gathers: it is the leader, which waits for the others. */
+static inline gba_word_t *gba_node_awaited(const struct gba_node *node, bool gathers)
+{
+    if (gba_node_has_flags(node))
+        return gba_node_flags_awaited(&node->flags);
+    return gathers ? node->barrier.arrived : node->barrier.release;
 }
 
 /*

@@ -24,6 +24,8 @@
 
 #include <stdlib.h>
 
+#include "gba/base/log.h"
+
 static struct gba_path_hybrid *hybrid_of(struct gba_path_base *path)
 {
     return (struct gba_path_hybrid *)path;
@@ -104,10 +106,8 @@ static gba_status_t hybrid_start(struct gba_path_base *path)
 
     hybrid->sequence++;
     hybrid->phase = hybrid->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
-    if (gba_node_shares(&hybrid->node)) {
-        gba_node_mark(&hybrid->node, hybrid->sequence);
-        gba_node_barrier_gather(&hybrid->node.barrier, hybrid->sequence);
-    }
+    if (gba_node_shares(&hybrid->node))
+        gba_node_gather(&hybrid->node, hybrid->sequence);
     return GBA_OK;
 }
 
@@ -118,7 +118,7 @@ static gba_status_t leader_test(struct gba_path_hybrid *hybrid)
     gba_status_t status;
 
     if (GBA_PHASE_GATHER == hybrid->phase) {
-        if (shares && !gba_node_barrier_gathered(&hybrid->node.barrier))
+        if (shares && !gba_node_gathered(&hybrid->node))
             return GBA_INPROGRESS;
         /* Acquire in gathered; release in the messages or in the arrival. What the node wrote is
          * thus visible to the members that see this arrival. */
@@ -128,7 +128,7 @@ static gba_status_t leader_test(struct gba_path_hybrid *hybrid)
     }
     status = leaders_test(hybrid);
     if (GBA_OK == status && shares)
-        gba_node_barrier_release(&hybrid->node.barrier);
+        gba_node_release(&hybrid->node);
     return status;
 }
 
@@ -136,7 +136,7 @@ static gba_status_t hybrid_test(struct gba_path_base *path)
 {
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
-    return hybrid->leader ? leader_test(hybrid) : gba_node_barrier_test(&hybrid->node.barrier);
+    return hybrid->leader ? leader_test(hybrid) : gba_node_test(&hybrid->node);
 }
 
 /* One test only: a hybrid barrier takes longer than any spinning. */
@@ -183,10 +183,8 @@ static struct gba_awaited hybrid_awaited(const struct gba_path_base *path)
 
     if (hybrid_in_group(path) != NULL)
         return gba_path_awaits_release(path);
-    if (!hybrid->leader)
-        awaited.word = hybrid->node.barrier.release;
-    else if (GBA_PHASE_GATHER == hybrid->phase)
-        awaited.word = hybrid->node.barrier.arrived;
+    if (!hybrid->leader || GBA_PHASE_GATHER == hybrid->phase)
+        awaited.word = gba_node_awaited(&hybrid->node, hybrid->leader);
     return awaited;
 }
 
@@ -368,6 +366,14 @@ gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_s
 
 void gba_path_hybrid_finish(struct gba_path_base *path, struct gba_shape *shape)
 {
+    struct gba_node *node = &hybrid_of(path)->node;
+
     hybrid_of(path)->domains = shape->domains;
     shape->domains = (struct gba_domains){0};
+    if (!gba_node_has_flags(node))
+        return;
+    gba_node_flags_join(&node->flags, &node->segment, shape->topology->local_rank);
+    if (hybrid_of(path)->leader)
+        gba_log(GBA_LOG_DEBUG, "the node of member %u gathers %u members by flags, in %u groups",
+                node->rank, node->segment.members, node->flags.releases);
 }

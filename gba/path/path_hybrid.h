@@ -61,7 +61,9 @@ gba_status_t gba_path_hybrid_join(struct gba_path_base *path, gba_device_t *devi
 gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_shape *shape,
                                   const gba_remote_t *remote);
 
-/* All members are ready: take the domains out of the shape. */
+/* All members are ready: take the domains out of the shape, and derive the groups of the node by
+ * the places of its members, which gba_node_create and gba_node_attach have stored before an
+ * exchange that this member has completed. */
 void gba_path_hybrid_finish(struct gba_path_base *path, struct gba_shape *shape);
 
 #endif

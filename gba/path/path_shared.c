@@ -239,15 +239,6 @@ static bool has_numbers(const struct path_shared *shared)
            shared->algo.size > 2;
 }
 
-void gba_path_shared_join(struct gba_path_base *path)
-{
-    struct path_shared *shared = shared_of(path);
-
-    if (has_numbers(shared))
-        gba_word_store_release(gba_segment_place(&shared->node.segment, shared->node.rank),
-                               gba_place_get());
-}
-
 void gba_path_shared_finish(struct gba_path_base *path)
 {
     struct path_shared *shared = shared_of(path);

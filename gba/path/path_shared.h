@@ -10,15 +10,11 @@
 gba_status_t gba_path_shared_create(const struct gba_shape *shape, uint32_t rank,
                                     struct gba_path_base **path);
 
-/* Store the place of this process for gba_path_shared_finish of all members. The node has its
- * memory. Does not fail; not collective; takes milliseconds once in a process. */
-void gba_path_shared_join(struct gba_path_base *path);
-
 /*
  * All members are ready: give them their numbers in the schedule, by their places.
- * Every member has called gba_path_shared_join before an exchange of all members that this member
- * has completed. That exchange orders the stores of the places before the loads here, so all
- * members read the same places, and compute the same numbers.
+ * Every member has called gba_node_create or gba_node_attach before an exchange of all members that
+ * this member has completed. That exchange orders the stores of the places before the loads here,
+ * so all members read the same places, and compute the same numbers.
  */
 void gba_path_shared_finish(struct gba_path_base *path);
 

@@ -3,7 +3,8 @@
  * The barrier of one node: a counter and a release word in shared memory. A member pays one atomic
  * add to arrive and one load per test, independent of the number of members. This is the cheapest
  * barrier when members outnumber cores, because every member completes its part in one time slice.
- * With a core per member the adds queue up on one line, and dissemination is faster.
+ * With a core per member the adds queue up on one line, and dissemination, or the flags of
+ * node_flags.h, are faster.
  *
  * Two uses:
  * - All members are on this node: start, then test. The last member to arrive releases the node.

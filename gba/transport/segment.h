@@ -13,8 +13,9 @@
  * (base/park.h) and the word that reports a failed device (gba/path/path.h); arrived; release;
  * the slots, by member. They are 128 bytes apart, because CPUs prefetch lines in pairs. Size: 384
  * bytes + members * slots * 64, with each member's slots rounded up to 128 bytes, in whole pages.
- * For 16 members: 2.4 KiB for central or the node barrier, 4.4 KiB for dissemination, 8.4 KiB for
- * radix 8, 24.4 KiB for dissemination and radix 3, 4 and 8 (gba/path/path_shared.h).
+ * For 16 members: 2.4 KiB for central or the node barrier, 4.4 KiB for dissemination and for the
+ * flags of a node (node_flags.h), 8.4 KiB for radix 8, 24.4 KiB for dissemination and radix 3, 4
+ * and 8 (gba/path/path_shared.h).
  */
 #ifndef GBA_SIGNAL_SEGMENT_H
 #define GBA_SIGNAL_SEGMENT_H

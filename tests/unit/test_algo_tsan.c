@@ -16,7 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gba/base/place.h"
 #include "gba/transport/node_barrier.h"
+#include "gba/transport/node_flags.h"
 #include "gba/transport/shm.h"
 
 #define THREADS_MAX 9u
@@ -33,12 +35,13 @@ enum kind {
     TREE_GENERIC,
     NODE,
     HYBRID,
+    FLAGS,
     UNORDERED,
     KINDS
 };
 static const char *const names[] = {"v1",         "v2",         "v3",         "tree",
                                     "v1 generic", "v2 generic", "v3 generic", "tree generic",
-                                    "node",       "hybrid",     "unordered"};
+                                    "node",       "hybrid",     "flags",      "unordered"};
 static const struct gba_algorithm *const algorithms[] = {
     &gba_shm_dissemination,  &gba_shm_radix,  &gba_shm_central,  &gba_shm_tree,
     &gba_algo_dissemination, &gba_algo_radix, &gba_algo_central, &gba_algo_tree};
@@ -58,7 +61,8 @@ struct member {
     struct gba_shm shm;
     struct gba_algo_state algo;
     struct gba_node_barrier node;
-    bool gathered; /* HYBRID, leaders */
+    struct gba_node_flags flags; /* FLAGS: thread t is in cache t % 3 */
+    bool gathered;               /* HYBRID, leaders */
 };
 
 static uint32_t leaders_of(const struct trial *trial)
@@ -74,6 +78,11 @@ static void setup(struct member *m)
     gba_shm_init(&m->shm, &t->segment, place, 0);
     gba_algo_init(&m->algo, m->rank, t->size, 3, t->first);
     gba_node_barrier_init(&m->node, &t->segment, t->first);
+    if (t->kind == FLAGS) {
+        if (gba_node_flags_open(&m->flags, &t->segment, t->first) != GBA_OK)
+            abort();
+        gba_node_flags_join(&m->flags, &t->segment, place);
+    }
     if (t->kind == HYBRID) {
         gba_node_barrier_init(&m->node, &t->nodes[place], t->first);
         gba_algo_init(&m->algo, m->rank, leaders_of(t), 2, t->first);
@@ -97,6 +106,17 @@ static gba_status_t hybrid_test(struct member *m)
     return GBA_OK;
 }
 
+/* One node, without the leaders' barrier between gather and release. */
+static gba_status_t flags_test(struct member *m)
+{
+    if (m->rank > 0)
+        return gba_node_flags_test(&m->flags);
+    if (!gba_node_flags_gathered(&m->flags))
+        return GBA_INPROGRESS;
+    gba_node_flags_release(&m->flags);
+    return GBA_OK;
+}
+
 static gba_status_t start(struct member *m, uint32_t seq)
 {
     switch (m->trial->kind) {
@@ -106,6 +126,9 @@ static gba_status_t start(struct member *m, uint32_t seq)
     case HYBRID:
         m->gathered = false;
         (void)gba_node_barrier_gather(&m->node, seq);
+        return GBA_OK;
+    case FLAGS:
+        gba_node_flags_gather(&m->flags, seq);
         return GBA_OK;
     case UNORDERED:
         (void)gba_word_add_relaxed(m->node.arrived, 1);
@@ -123,6 +146,8 @@ static gba_status_t test(struct member *m)
         return gba_node_barrier_test(&m->node);
     case HYBRID:
         return hybrid_test(m);
+    case FLAGS:
+        return flags_test(m);
     case UNORDERED:
         return gba_word_load_relaxed(m->node.arrived) >= m->node.target ? GBA_OK : GBA_INPROGRESS;
     default:
@@ -180,6 +205,9 @@ static bool run_trial(enum kind kind, uint32_t size, uint32_t first)
 
     trial = (struct trial){.kind = kind, .size = size, .first = first};
     open_segments(&trial);
+    for (uint32_t rank = 0; rank < size; rank++)
+        gba_word_store_relaxed(gba_segment_place(&trial.segment, rank % trial.segment.members),
+                               gba_place_make(0, 0, rank % 3, 1 + rank));
     for (uint32_t rank = 0; rank < size; rank++) {
         members[rank] = (struct member){.trial = &trial, .rank = rank};
         setup(&members[rank]);
@@ -190,6 +218,8 @@ static bool run_trial(enum kind kind, uint32_t size, uint32_t first)
     }
     for (uint32_t rank = 0; rank < size; rank++)
         pthread_join(threads[rank], NULL);
+    for (uint32_t rank = 0; rank < size; rank++)
+        gba_node_flags_close(&members[rank].flags);
     close_segments(&trial);
     if (gba_word_load_relaxed(&trial.wrong) != 0)
         printf("%s, %u threads: left too early\n", names[kind], size);

@@ -238,12 +238,13 @@ static const struct {
     bool blind;        /* the registers cannot be read */
     const char *lines[3];
 } late[] = {
-    /* A group of leaders: rank 1 is no leader, a leader, alone on its host; one host; a leader that
-       sees only its own node. */
+    /* A group of leaders: rank 1 is no leader, a leader, alone on its host; one host; a node
+       with flags; a leader that sees only its own node. */
     {"00112", false, {SEEN_1_OF_5, ON_HOST(0)}},
     {"01012", false, {SEEN_1_OF_5, ON_HOST(1)}},
     {"01000", false, {"4 of 5 members have arrived; " ON_HOST(1)}},
     {"00000", false, {"4 of 5 members have arrived; missing: member 1\n"}},
+    {"000000000000", false, {"11 of 12 members have arrived; missing: member 1\n"}},
     {"01000", true, {"4 of 5 members have arrived (1 not visible to this process)\n"}},
     /* Two domains: rank 1 is no leader; a domain leader, and rank 3 is on its host; alone on its
        host, and the leader of two nodes; alone in its domain. */

@@ -107,10 +107,10 @@ TEST(test_the_device_dies_at_any_moment)
         w->rounds = 5;
         w->until_death = true;
         w->late_ms = i % 3 == 0;
-        harness_hosts(w, 7, 1 + (uint32_t)i % 4, i % 4);
+        harness_hosts(w, i % 5 == 4 ? 24 : 7, 1 + (uint32_t)i % 4, i % 4);
         w->kill.which = 1;
         w->kill.after_us = (unsigned)rand() % 12000u;
-        harness_run(w, 7, GBA_PATH_SOFTWARE);
+        harness_run(w, i % 5 == 4 ? 24 : 7, GBA_PATH_SOFTWARE); /* 24: nodes with flags */
         survived += w->stats[0].failovers > 0;
         harness_end(w);
     }

@@ -147,6 +147,40 @@ TEST(several_hosts)
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
+static gba_word_t flagged;
+
+static void count_flagged(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    if (GBA_LOG_DEBUG == level && strstr(line, "members by flags") != NULL)
+        (void)gba_word_add_relaxed(&flagged, 1);
+}
+
+/* Nodes of more than 8 members with a core each, bound or not: 16 and 16, 9 and 17, 31 and 1. */
+TEST(large_nodes)
+{
+    gba_log_set(count_flagged, NULL, GBA_LOG_DEBUG);
+    for (int kind = 0; kind < 12; kind++) {
+        struct harness *w = harness_on(NULL);
+        const uint32_t size = kind % 3 == 1 ? 26 : 32;
+
+        placed = kind / 3 % 2 > 0;
+        w->oversubscribed = kind > 8;
+        for (uint32_t r = 0; r < size; r++)
+            w->host[r] = kind % 3 == 2 ? r == 5 : kind % 3 == 1 ? r % 3 == 1 : r % 2;
+        w->rounds = 40;
+        w->params.first_sequence = UINT32_MAX - 20;
+        choose(w, kind % 2 > 0 ? GBA_ALGORITHM_TREE : GBA_ALGORITHM_V1, GBA_HIERARCHY_NODE, 3);
+        gba_word_store_relaxed(&flagged, 0);
+        harness_run(w, size, GBA_PATH_SOFTWARE);
+        assert_non_null(strstr(w->why[0], "among the leaders of 2 hosts"));
+        assert_int_equal(gba_word_load_relaxed(&flagged), kind > 8 ? 0 : kind % 3 == 2 ? 1 : 2);
+        harness_end(w);
+    }
+    placed = false;
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+}
+
 /* The sequence passes 2^32 during the test. */
 TEST(many_rounds)
 {
