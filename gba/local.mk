@@ -7,7 +7,7 @@ GBA_LIB_SOURCES = \
 	gba/base/cluster.h gba/base/cluster.c gba/base/system_status.h \
 	gba/base/open_files.h gba/base/open_files.c \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/processors.h gba/base/processors.c gba/base/batch_job.h gba/base/batch_job.c gba/base/descriptor.h gba/base/switch_socket.h gba/base/json.h \
-	gba/base/place.h \
+	gba/base/place.h gba/base/place.c \
 	gba/base/allowed.h gba/base/component_params.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/algorithms.c \
@@ -41,9 +41,9 @@ GBA_LIB_SOURCES = \
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
-EXTRA_gba_libgbacore_la_SOURCES = gba/dev/distance.c gba/base/place.c gba/dev/no_hwloc.c
+EXTRA_gba_libgbacore_la_SOURCES = gba/dev/distance.c gba/dev/no_hwloc.c
 if HAVE_HWLOC
-gba_libgbacore_la_SOURCES += gba/dev/distance.c gba/base/place.c
+gba_libgbacore_la_SOURCES += gba/dev/distance.c
 else
 gba_libgbacore_la_SOURCES += gba/dev/no_hwloc.c
 endif

@@ -1,74 +1,116 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* sched_getaffinity */
+/* Few small files of the kernel have it all. The topology of hwloc is the same, but takes
+ * milliseconds, and more on a machine with more processors. */
 #include "gba/base/place.h"
 
-#include <hwloc.h>
+#include <ctype.h>
+#include <glob.h>
+#include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
-#include <unistd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define PLACE_MAX 0xfffe /* the largest number in a place, which has 16 bits for each */
+#define PLACE_MAX 0xfffeu /* the largest number in a place, which has 16 bits for each */
 
 static uint64_t place;
 
-/* The first processor of an object. Unlike hwloc's numbers it is the same for all processes of the
- * host, whatever their cgroups hide. */
-static int first_of(hwloc_obj_t object)
+static bool has(const gba_processors_t *cpus, uint32_t cpu)
 {
-    return hwloc_bitmap_first(object->complete_cpuset);
+    return 0 != (cpus->map[cpu / 32] & UINT32_C(1) << cpu % 32);
 }
 
-uint64_t gba_place_of(struct hwloc_topology *topology, const struct hwloc_bitmap_s *cpus)
-{
-    hwloc_obj_t package = hwloc_get_root_obj(topology), cache = NULL, core = NULL, first = NULL;
-    int numa;
+/* What several processors share: its first one, which is the same for all processes of the host,
+ * and whether it has all of a set. first: UINT32_MAX: it is not described. */
+struct part {
+    uint32_t first;
+    bool has_all;
+};
 
-    if (!hwloc_bitmap_iszero(cpus))
-        first = hwloc_get_pu_obj_by_os_index(topology, (unsigned)hwloc_bitmap_first(cpus));
-    if (first == NULL)
-        return GBA_PLACE_NONE;
-    for (hwloc_obj_t o = first; o != NULL; o = o->parent) {
-        if (HWLOC_OBJ_CORE == o->type)
-            core = o;
-        if (hwloc_obj_type_is_dcache(o->type))
-            cache = o; /* in the end the outermost one */
-        if (HWLOC_OBJ_PACKAGE == o->type)
-            package = o;
+/* Read a list of processors such as "0-3,64-67". */
+static struct part part_of(const char *root, uint32_t cpu, const char *name,
+                           const gba_processors_t *cpus)
+{
+    struct part part = {UINT32_MAX, false};
+    gba_processors_t left = *cpus;
+    char path[PATH_MAX], line[8192] = "";
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/cpu%u/%s", root, cpu, name);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return part;
+    (void)!fgets(line, sizeof line, file);
+    fclose(file);
+    for (char *at = line; isdigit((unsigned char)*at); at += ',' == *at) {
+        unsigned long one = strtoul(at, &at, 10);
+        const unsigned long last = '-' == *at ? strtoul(at + 1, &at, 10) : one;
+
+        if (UINT32_MAX == part.first)
+            part.first = (uint32_t)one;
+        for (; one <= last && one < GBA_PROCESSOR_WORDS * 32; one++)
+            left.map[one / 32] &= ~(UINT32_C(1) << one % 32);
     }
-    core = core == NULL ? first : core;
-    cache = cache == NULL ? package : cache;
-    numa = hwloc_bitmap_first(first->nodeset);
-    if (!hwloc_bitmap_isincluded(cpus, cache->cpuset) || numa > PLACE_MAX ||
-        first_of(package) > PLACE_MAX || first_of(cache) > PLACE_MAX || first_of(core) > PLACE_MAX)
-        return GBA_PLACE_NONE;
-    return gba_place_make((uint32_t)first_of(package), numa < 0 ? 0 : (uint32_t)numa,
-                          (uint32_t)first_of(cache),
-                          1u + (uint32_t)first_of(core)); /* so it is not GBA_PLACE_NONE */
+    part.has_all = 0 == gba_processors_count(&left);
+    return part;
 }
 
-/* Whether this thread may run on each processor, so that nothing depends on the topology. */
-static bool is_unbound(void)
+static struct part cache_of(const char *root, uint32_t cpu, const gba_processors_t *cpus)
 {
-    cpu_set_t cpus;
+    struct part outermost = {UINT32_MAX, false}, cache;
+    char name[48];
 
-    return 0 == sched_getaffinity(0, sizeof cpus, &cpus) &&
-           CPU_COUNT(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN);
+    for (uint32_t index = 0;; index++) { /* from the processor outwards */
+        snprintf(name, sizeof name, "cache/index%u/shared_cpu_list", index);
+        cache = part_of(root, cpu, name, cpus);
+        if (UINT32_MAX == cache.first)
+            return outermost;
+        outermost = cache;
+    }
+}
+
+/* A kernel without NUMA has no node. */
+static uint32_t numa_of(const char *root, uint32_t cpu)
+{
+    char pattern[PATH_MAX];
+    uint32_t node = 0;
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "%s/cpu%u/node[0-9]*", root, cpu);
+    if (0 != glob(pattern, 0, NULL, &found))
+        return 0;
+    node = (uint32_t)strtoul(strrchr(found.gl_pathv[0], '/') + strlen("/node"), NULL, 10);
+    globfree(&found);
+    return node;
+}
+
+uint64_t gba_place_of(const char *root, const gba_processors_t *cpus)
+{
+    struct part package, cache, core;
+    uint32_t cpu = 0, numa;
+
+    while (cpu < GBA_PROCESSOR_WORDS * 32 && !has(cpus, cpu))
+        cpu++;
+    package = part_of(root, cpu, "topology/core_siblings_list", cpus);
+    core = part_of(root, cpu, "topology/thread_siblings_list", cpus);
+    cache = cache_of(root, cpu, cpus);
+    if (UINT32_MAX == cache.first) /* as virtual machines often are */
+        cache = package;
+    numa = numa_of(root, cpu);
+    if (!cache.has_all || package.first > PLACE_MAX || core.first > PLACE_MAX ||
+        cache.first > PLACE_MAX || numa > PLACE_MAX)
+        return GBA_PLACE_NONE;
+    return gba_place_make(package.first, numa, cache.first,
+                          1u + core.first); /* so it is not GBA_PLACE_NONE */
 }
 
 static void place_find(void)
 {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t cpus;
+    gba_processors_t cpus;
 
-    if (is_unbound() || 0 != hwloc_topology_init(&topology))
-        return;
-    cpus = hwloc_bitmap_alloc();
-    if (cpus != NULL && 0 == hwloc_topology_load(topology) &&
-        0 == hwloc_get_cpubind(topology, cpus, HWLOC_CPUBIND_PROCESS))
-        place = gba_place_of(topology, cpus);
-    hwloc_bitmap_free(cpus);
-    hwloc_topology_destroy(topology);
+    gba_processors_get(&cpus);
+    place = gba_place_of("/sys/devices/system/cpu", &cpus);
 }
 
 uint64_t gba_place_get(void)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The place of the core of a process, by the topology of hwloc. */
+/* The place of the core of a process, by the topology that the kernel shows in /sys. */
 #ifndef GBA_BASE_PLACE_H
 #define GBA_BASE_PLACE_H
 
-#include <stdint.h>
-
-struct hwloc_topology;
-struct hwloc_bitmap_s;
+#include "gba/gba.h"
 
 #define GBA_PLACE_NONE UINT64_C(0) /* a process that may run on cores of several caches */
 
@@ -18,16 +15,15 @@ static inline uint64_t gba_place_make(uint32_t package, uint32_t numa, uint32_t 
 }
 
 /*
- * The place of the cores `cpus`. topology: loaded. Returns GBA_PLACE_NONE if
- * the cores do not share one last-level cache; without caches in the topology, one package.
- * Thread-safe. Pure.
+ * The place of the processors `cpus`. root: a directory as /sys/devices/system/cpu. Returns
+ * GBA_PLACE_NONE if they do not share one last-level cache; one package, where no caches are
+ * described; or if nothing is. Thread-safe.
  */
-uint64_t gba_place_of(struct hwloc_topology *topology, const struct hwloc_bitmap_s *cpus);
+uint64_t gba_place_of(const char *root, const gba_processors_t *cpus);
 
 /*
- * The place of this process, as it is bound when the process calls first: that call takes
- * milliseconds, and the next ones return the same. GBA_PLACE_NONE also if libgba was built without
- * hwloc, or if the topology cannot be read. Thread-safe. Not collective.
+ * The place of this process, as it is bound when the process calls first: that call reads some ten
+ * small files, and the next ones return the same. Thread-safe. Not collective.
  */
 uint64_t gba_place_get(void);
 

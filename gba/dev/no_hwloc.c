@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A libgba without hwloc: all devices are equally far, and no process has a place. */
-#include "gba/base/place.h"
+/* A libgba without hwloc: all devices are equally far. */
 #include "gba/dev/distance.h"
 
 void gba_distances_measure(gba_device_choices_t *choices)
 {
     for (uint32_t i = 0; i < choices->count; i++)
         choices->list[i].distance = GBA_DISTANCE_SYS;
-}
-
-uint64_t gba_place_get(void)
-{
-    return GBA_PLACE_NONE;
 }

@@ -31,7 +31,7 @@ void gba_node_init(struct gba_node *node, uint32_t rank);
  * it, its other members attach to it. Later all call gba_shm_segment_shut.
  * handle: output of create; input of attach. The topology of the shape must live until close.
  * If the member has several slots, its place is stored there, for gba_path_shared_finish and
- * gba_path_hybrid_finish of all members; that takes milliseconds once in a process.
+ * gba_path_hybrid_finish of all members.
  * Return as gba_shm_segment_create and gba_shm_segment_attach. Not collective.
  */
 gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *shape,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places on hwloc's synthetic topologies and on an exported one, and what the numbers by places
- * gain there. */
-
+/* Places on hwloc's synthetic topologies and on an exported one, written as a kernel on such a
+ * machine describes it, and what the numbers by places gain there. */
+#define _GNU_SOURCE /* nftw */
+#include <errno.h>
+#include <ftw.h>
 #include <hwloc.h>
+#include <sys/stat.h>
 
 #include "gba/algo/algorithm.h"
 #include "gba/algo/numbering.h"
@@ -10,10 +13,62 @@
 
 #define MEMBERS 128u
 
-static hwloc_topology_t load(const char *xml, const char *synthetic)
+static char root[] = "/tmp/gba-place-XXXXXX"; /* as /sys/devices/system/cpu */
+
+static void make_directory(const char *path)
+{
+    assert_true(0 == mkdir(path, 0700) || EEXIST == errno);
+}
+
+/* Write the processors of an object as a file of one of them. */
+static void write_list(hwloc_obj_t object, unsigned cpu, const char *directory, const char *name)
+{
+    char path[300], *list;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/cpu%u/%s", root, cpu, directory);
+    make_directory(path);
+    strncat(path, name, sizeof path - strlen(path) - 1);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(hwloc_bitmap_list_asprintf(&list, object->cpuset) >= 0);
+    fprintf(file, "%s\n", list);
+    fclose(file);
+    free(list);
+}
+
+/* Write a processor as the kernel describes it. */
+static void write_processor(hwloc_topology_t topology, hwloc_obj_t processor)
+{
+    hwloc_obj_t package = hwloc_get_root_obj(topology), core = processor;
+    const unsigned cpu = processor->os_index;
+    char path[300];
+    int caches = 0;
+
+    snprintf(path, sizeof path, "%s/cpu%u", root, cpu);
+    make_directory(path);
+    snprintf(path, sizeof path, "%s/cpu%u/cache", root, cpu);
+    make_directory(path);
+    for (hwloc_obj_t o = processor; o != NULL; o = o->parent) {
+        core = HWLOC_OBJ_CORE == o->type ? o : core;
+        package = HWLOC_OBJ_PACKAGE == o->type ? o : package;
+        snprintf(path, sizeof path, "cache/index%d", caches);
+        if (hwloc_obj_type_is_dcache(o->type) && ++caches > 0)
+            write_list(o, cpu, path, "/shared_cpu_list");
+    }
+    write_list(core, cpu, "topology", "/thread_siblings_list");
+    write_list(package, cpu, "topology", "/core_siblings_list");
+    snprintf(path, sizeof path, "%s/cpu%u/node%d", root, cpu,
+             hwloc_bitmap_first(processor->nodeset));
+    make_directory(path);
+}
+
+/* Write a topology of hwloc as the files of a kernel on such a machine. */
+static void load(const char *xml, const char *synthetic)
 {
     const char *top = getenv("srcdir"); /* of make check */
     hwloc_topology_t topology;
+    hwloc_obj_t processor = NULL;
     char path[300];
 
     assert_int_equal(hwloc_topology_init(&topology), 0);
@@ -24,27 +79,42 @@ static hwloc_topology_t load(const char *xml, const char *synthetic)
         assert_int_equal(hwloc_topology_set_synthetic(topology, synthetic), 0);
     }
     assert_int_equal(hwloc_topology_load(topology), 0);
-    return topology;
+    snprintf(root, sizeof root, "/tmp/gba-place-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    while ((processor = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, processor)) != NULL)
+        write_processor(topology, processor);
+    hwloc_topology_destroy(topology);
 }
 
-static uint64_t place_of(hwloc_topology_t topology, unsigned first, unsigned last)
+static int remove_entry(const char *path, const struct stat *entry, int type, struct FTW *walk)
 {
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    uint64_t place;
+    (void)entry;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
 
-    hwloc_bitmap_set_range(cpus, first, (int)last);
-    place = gba_place_of(topology, cpus);
-    hwloc_bitmap_free(cpus);
-    return place;
+static void unload(void)
+{
+    assert_int_equal(nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static uint64_t place_of(unsigned first, unsigned last)
+{
+    gba_processors_t cpus = {.quota = UINT32_MAX};
+
+    for (unsigned cpu = first; cpu <= last; cpu++)
+        cpus.map[cpu / 32] |= UINT32_C(1) << cpu % 32;
+    return gba_place_of(root, &cpus);
 }
 
 /* The last level that two processors share: 0 nothing, 1 the package, 2 the NUMA node, 3 the cache,
  * 4 the core. */
-static int shared(hwloc_topology_t topology, unsigned one, unsigned other)
+static int shared(unsigned one, unsigned other)
 {
-    const uint64_t differ = place_of(topology, one, one) ^ place_of(topology, other, other);
+    const uint64_t differ = place_of(one, one) ^ place_of(other, other);
 
-    assert_int_not_equal(place_of(topology, one, one), GBA_PLACE_NONE);
+    assert_int_not_equal(place_of(one, one), GBA_PLACE_NONE);
     return 0 != differ >> 48   ? 0
            : 0 != differ >> 32 ? 1
            : 0 != differ >> 16 ? 2
@@ -54,47 +124,42 @@ static int shared(hwloc_topology_t topology, unsigned one, unsigned other)
 
 TEST(levels)
 {
-    hwloc_topology_t topology = load(NULL, "package:2 numa:2 l3:2 core:2 pu:2");
-
-    assert_int_equal(shared(topology, 0, 1), 4);
-    assert_int_equal(shared(topology, 0, 2), 3);
-    assert_int_equal(shared(topology, 0, 4), 2);
-    assert_int_equal(shared(topology, 0, 8), 1);
-    assert_int_equal(shared(topology, 0, 16), 0);
-    assert_int_equal(shared(topology, 15, 16), 0);
-    hwloc_topology_destroy(topology);
+    load(NULL, "package:2 numa:2 l3:2 core:2 pu:2");
+    assert_int_equal(shared(0, 1), 4);
+    assert_int_equal(shared(0, 2), 3);
+    assert_int_equal(shared(0, 4), 2);
+    assert_int_equal(shared(0, 8), 1);
+    assert_int_equal(shared(0, 16), 0);
+    assert_int_equal(shared(15, 16), 0);
+    unload();
 }
 
 /* Bound to a core, or to what shares a cache. */
 TEST(bound)
 {
-    hwloc_topology_t topology = load(NULL, "package:2 numa:1 l3:8 core:8 pu:1");
-    hwloc_bitmap_t nothing = hwloc_bitmap_alloc();
-
-    assert_int_equal(place_of(topology, 8, 15), place_of(topology, 8, 8));
-    assert_int_not_equal(place_of(topology, 9, 15), place_of(topology, 8, 8));
-    assert_int_equal(place_of(topology, 8, 16), GBA_PLACE_NONE);
-    assert_int_equal(place_of(topology, 0, 63), GBA_PLACE_NONE);
-    assert_int_equal(place_of(topology, 0, 127), GBA_PLACE_NONE);
-    assert_int_equal(place_of(topology, 128, 128), GBA_PLACE_NONE); /* no such processor */
-    assert_int_equal(gba_place_of(topology, nothing), GBA_PLACE_NONE);
-    hwloc_bitmap_free(nothing);
-    hwloc_topology_destroy(topology);
+    load(NULL, "package:2 numa:1 l3:8 core:8 pu:1");
+    assert_int_equal(place_of(8, 15), place_of(8, 8));
+    assert_int_not_equal(place_of(9, 15), place_of(8, 8));
+    assert_int_equal(place_of(8, 16), GBA_PLACE_NONE);
+    assert_int_equal(place_of(0, 63), GBA_PLACE_NONE);
+    assert_int_equal(place_of(0, 127), GBA_PLACE_NONE);
+    assert_int_equal(place_of(128, 128), GBA_PLACE_NONE); /* no such processor */
+    assert_int_equal(place_of(1, 0), GBA_PLACE_NONE);
+    unload();
 }
 
 /* As virtual machines often are: the package takes the place of the cache. */
 TEST(without_caches)
 {
-    hwloc_topology_t topology = load(NULL, "package:2 core:4 pu:1");
-
-    assert_int_equal(shared(topology, 0, 3), 3);
-    assert_int_equal(shared(topology, 3, 4), 0);
-    assert_int_not_equal(place_of(topology, 0, 3), GBA_PLACE_NONE);
-    assert_int_equal(place_of(topology, 3, 4), GBA_PLACE_NONE);
-    hwloc_topology_destroy(topology);
-    topology = load(NULL, "pu:4");
-    assert_int_not_equal(place_of(topology, 0, 3), GBA_PLACE_NONE);
-    hwloc_topology_destroy(topology);
+    load(NULL, "package:2 core:4 pu:1");
+    assert_int_equal(shared(0, 3), 3);
+    assert_int_equal(shared(3, 4), 0);
+    assert_int_not_equal(place_of(0, 3), GBA_PLACE_NONE);
+    assert_int_equal(place_of(3, 4), GBA_PLACE_NONE);
+    unload();
+    load(NULL, "pu:4");
+    assert_int_not_equal(place_of(0, 3), GBA_PLACE_NONE);
+    unload();
 }
 
 /* Of this process, twice. It may have one or not. */
@@ -104,13 +169,13 @@ TEST(own)
 }
 
 /* Rank r on processor r of 2 x 64 cores with 8 caches a package, before and after. */
-static void expect_crossings(hwloc_topology_t topology, const struct gba_schedule *schedule,
-                             uint32_t radix, uint64_t before, uint64_t after)
+static void expect_crossings(const struct gba_schedule *schedule, uint32_t radix, uint64_t before,
+                             uint64_t after)
 {
     struct gba_numbered members[MEMBERS];
 
     for (uint32_t i = 0; i < MEMBERS; i++)
-        members[i] = (struct gba_numbered){.member = i, .place = place_of(topology, i, i)};
+        members[i] = (struct gba_numbered){.member = i, .place = place_of(i, i)};
     assert_int_equal(gba_numbering_crossings(members, MEMBERS, schedule, radix), before);
     gba_numbering_make(members, MEMBERS, schedule, radix);
     assert_int_equal(gba_numbering_crossings(members, MEMBERS, schedule, radix), after);
@@ -119,29 +184,27 @@ static void expect_crossings(hwloc_topology_t topology, const struct gba_schedul
 /* Processors are numbered from core to core of a cache. */
 TEST(consecutive)
 {
-    hwloc_topology_t topology = load(NULL, "package:2 numa:1 l3:8 core:8 pu:1");
-
-    expect_crossings(topology, &gba_schedule_dissemination, 2, 1132, 768);
-    expect_crossings(topology, &gba_schedule_radix, 3, 1500, 1500);
-    expect_crossings(topology, &gba_schedule_radix, 4, 1688, 1280);
-    expect_crossings(topology, &gba_schedule_radix, 8, 2736, 2432);
-    hwloc_topology_destroy(topology);
+    load(NULL, "package:2 numa:1 l3:8 core:8 pu:1");
+    expect_crossings(&gba_schedule_dissemination, 2, 1132, 768);
+    expect_crossings(&gba_schedule_radix, 3, 1500, 1500);
+    expect_crossings(&gba_schedule_radix, 4, 1688, 1280);
+    expect_crossings(&gba_schedule_radix, 8, 2736, 2432);
+    unload();
 }
 
 /* Processors alternate between the packages, which have four NUMA nodes of two caches. */
 TEST(alternating)
 {
-    hwloc_topology_t topology = load("two_sockets.xml", NULL);
-
-    assert_int_equal(shared(topology, 0, 1), 0);
-    assert_int_equal(shared(topology, 0, 2), 3);
-    assert_int_equal(shared(topology, 0, 16), 2);
-    assert_int_equal(shared(topology, 0, 32), 1);
-    expect_crossings(topology, &gba_schedule_dissemination, 2, 1256, 1024);
-    expect_crossings(topology, &gba_schedule_radix, 3, 2472, 1846);
-    expect_crossings(topology, &gba_schedule_radix, 4, 2040, 1664);
-    expect_crossings(topology, &gba_schedule_radix, 8, 3472, 2816);
-    hwloc_topology_destroy(topology);
+    load("two_sockets.xml", NULL);
+    assert_int_equal(shared(0, 1), 0);
+    assert_int_equal(shared(0, 2), 3);
+    assert_int_equal(shared(0, 16), 2);
+    assert_int_equal(shared(0, 32), 1);
+    expect_crossings(&gba_schedule_dissemination, 2, 1256, 1024);
+    expect_crossings(&gba_schedule_radix, 3, 2472, 1846);
+    expect_crossings(&gba_schedule_radix, 4, 2040, 1664);
+    expect_crossings(&gba_schedule_radix, 8, 3472, 2816);
+    unload();
 }
 
 TEST_MAIN()
