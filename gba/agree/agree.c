@@ -132,23 +132,12 @@ static gba_status_t vote_read(struct gba_agreement *a)
 
     if (GBA_OK != refusal.reason)
         return refuse(a, refusal);
-    if (a->path->node != NULL)
+    if (a->path != NULL && a->path->node != NULL)
         gba_shm_segment_shut(&a->path->node->segment); /* no other process can map it any more */
     if (GBA_AGREE_ARMED == a->state || !gba_candidate_is_group(gba_agree_candidate(a)))
         return take(a);
     gba_build_arm(a);
     return post_vote(a, GBA_AGREE_ARMED);
-}
-
-/* From here on this member accepts failure notifications. This precedes the first exchange after
- * which a member may have a group. In a trial the team has its own path still. */
-static void group_prepare(struct gba_agreement *a)
-{
-    if (GBA_INPROGRESS != a->able)
-        return;
-    if (GBA_DUE_TRIAL != a->due)
-        gba_failover_register(a->team, a->info.terms.id);
-    a->able = gba_degraded_open(a->team, &a->attr);
 }
 
 static gba_status_t candidate_begin(struct gba_agreement *a)
@@ -159,8 +148,6 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
     a->team->paths++;
     if (GBA_KIND_FALLBACK == candidate->kind)
         return take(a);
-    if (gba_candidate_is_group(candidate))
-        group_prepare(a);
     gba_build_make(a, &info);
     switch (gba_build_handles(a)) {
     case GBA_HANDLES_NONE:
@@ -190,10 +177,17 @@ static bool is_passed_over(struct gba_agreement *a)
     return false;
 }
 
+static gba_status_t post_layout(struct gba_agreement *a)
+{
+    struct gba_member_info own;
+
+    gba_member_info_fill(&own, &a->attr, a->info.terms.uuid);
+    a->state = GBA_AGREE_LAYOUT;
+    return a->oob.allgather(a->oob.ctx, &own, a->members, sizeof own);
+}
+
 static gba_status_t next(struct gba_agreement *a)
 {
-    struct gba_member_info mine;
-
     for (;;)
         switch (gba_plan_next(&a->list, &a->info, &a->at)) {
         case GBA_NEXT_TRY:
@@ -204,9 +198,7 @@ static gba_status_t next(struct gba_agreement *a)
             gba_switches_fill(a->words, &a->attr, 0 == a->oob.rank);
             return post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
         case GBA_NEXT_LAYOUT:
-            gba_member_info_fill(&mine, &a->attr, a->info.terms.uuid);
-            a->state = GBA_AGREE_LAYOUT;
-            return a->oob.allgather(a->oob.ctx, &mine, a->members, sizeof mine);
+            return post_layout(a);
         default:
             a->at = a->list.count;
             return end(a);
@@ -215,6 +207,9 @@ static gba_status_t next(struct gba_agreement *a)
 
 static gba_status_t list_make(struct gba_agreement *a)
 {
+    /* A prediction shows the shapes of all candidates, also of those that are not tried. */
+    if (a->dry && a->info.members == NULL && a->nodes != NULL)
+        return post_layout(a);
     gba_plan_list(&a->list, &a->info, a->due);
     return next(a);
 }
@@ -327,8 +322,7 @@ static gba_status_t oob_reserve(struct gba_agreement *a, size_t bytes)
     return a->oob.reserve == NULL ? GBA_OK : a->oob.reserve(a->oob.ctx, bytes);
 }
 
-/* The end of an agreement, also of one that failed. */
-static void agreement_free(struct gba_agreement *a)
+void gba_agree_end(struct gba_agreement *a)
 {
     (void)oob_reserve(a, 0);
     free(a->nodes);
@@ -341,7 +335,7 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
     struct gba_team *team = a->team;
 
     gba_build_undo(a);
-    agreement_free(a);
+    gba_agree_end(a);
     if (GBA_DUE_TRIAL != a->due) {
         gba_failover_close(team);
         gba_renegotiation_cancel(team);
@@ -352,8 +346,8 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
     return status;
 }
 
-gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, gba_agreement_t **agreement)
+gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, bool dry, gba_agreement_t **agreement)
 {
     struct gba_own own = {.rank = oob->rank, .memory = GBA_OK};
     const size_t each =
@@ -371,6 +365,7 @@ gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_att
     a = team->agreement;
     *a = (struct gba_agreement){.team = team,
                                 .due = due,
+                                .dry = dry,
                                 .attr = *attr,
                                 .params = *attr->params,
                                 .oob = *oob,
@@ -395,7 +390,8 @@ gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_att
         own.failed_round = team->failure.round;
     }
     if (0 == oob->rank) {
-        gba_schedule_measure(&a->attr, due);
+        if (!dry)
+            gba_schedule_measure(&a->attr, due);
         gba_schedule_terms(team, &a->attr, due, &terms);
     }
     own.attr = &a->attr;
@@ -408,7 +404,13 @@ gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_att
     return GBA_OK;
 }
 
-gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
+gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, gba_agreement_t **agreement)
+{
+    return gba_agree_begin(team, due, attr, oob, false, agreement);
+}
+
+gba_status_t gba_agree_run(struct gba_agreement *a)
 {
     gba_status_t status = GBA_OK;
 
@@ -421,7 +423,16 @@ gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
         if (GBA_OK != status)
             return agreement_fail(a, status);
     }
-    agreement_free(a);
+    return GBA_OK;
+}
+
+gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
+{
+    const gba_status_t status = gba_agree_run(a);
+
+    if (GBA_OK != status)
+        return status;
+    gba_agree_end(a);
     *team = a->team;
     return GBA_OK;
 }

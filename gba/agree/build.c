@@ -12,6 +12,7 @@
 #include "gba/agree/schedule.h"
 #include "gba/base/log.h"
 #include "gba/dev/member.h"
+#include "gba/failover/failover.h"
 #include "gba/path/path_device.h"
 #include "gba/path/path_hybrid.h"
 #include "gba/path/path_shared.h"
@@ -85,19 +86,30 @@ static void words_fill(struct gba_agreement *a, const void *handle, size_t bytes
     memcpy(&a->words[1], handle, bytes);
 }
 
-static gba_group_request_t request_of(const struct gba_agreement *a, uint32_t members)
+/* Request a group of this member's device. A prediction only finds out whether it has one. */
+static gba_status_t group_request(const struct gba_agreement *a, uint32_t members,
+                                  gba_group_handle_t *handle)
 {
-    return (gba_group_request_t){.members = members, .groups_max = (uint32_t)a->params.max_groups};
+    const gba_group_request_t request = {.members = members,
+                                         .groups_max = (uint32_t)a->params.max_groups};
+    gba_device_info_t info;
+    gba_status_t status;
+
+    if (a->device == NULL)
+        return no_device(a);
+    if (!a->dry)
+        return gba_request_group(a->device, &request, handle);
+    status = gba_device_query(a->device, &info);
+    if (GBA_OK != status)
+        return status;
+    return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
 }
 
 static void group_make(struct gba_agreement *a)
 {
-    const gba_group_request_t request = request_of(a, a->oob.size);
-
     memset(&a->handle, 0, sizeof a->handle);
     if (0 == a->oob.rank)
-        a->mine =
-            a->device == NULL ? no_device(a) : gba_request_group(a->device, &request, &a->handle);
+        a->mine = group_request(a, a->oob.size, &a->handle);
     words_fill(a, &a->handle, sizeof a->handle);
 }
 
@@ -106,19 +118,14 @@ static void group_make(struct gba_agreement *a)
 static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const struct gba_domains *domains = &a->shape.domains;
-    const gba_group_request_t request = request_of(a, domains->size);
     gba_status_t status;
 
     if (domain_leader(a) != a->oob.rank || (domains->count > 1 && 1 == domains->size) ||
         GBA_OK != gba_shape_refusal(&a->shape, &a->info).reason)
         return;
-    if (a->device == NULL) {
-        info->group_status = no_device(a);
-        return;
-    }
-    info->groups = a->device->groups;
-    status = gba_request_group(a->device, &request, &info->group);
-    if (GBA_OK == status) /* the path, or its failure, frees the group from here on */
+    info->groups = a->device != NULL ? a->device->groups : 0;
+    status = group_request(a, domains->size, &info->group);
+    if (GBA_OK == status && !a->dry) /* the path, or its failure, frees the group from here on */
         status = gba_path_hybrid_join(a->path, a->device, &info->group, 0);
     info->group_status = status;
 }
@@ -127,13 +134,13 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const bool leaders = GBA_KIND_LEADERS == gba_agree_candidate(a)->kind;
 
-    if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
-        a->mine = gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path);
-    else if (GBA_OK == a->mine)
-        a->mine = gba_path_shared_create(&a->shape, a->oob.rank, &a->path);
+    if (GBA_OK == a->mine && !a->dry)
+        a->mine = a->shape.kind >= GBA_SHAPE_MESSAGES
+                      ? gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path)
+                      : gba_path_shared_create(&a->shape, a->oob.rank, &a->path);
     if (GBA_OK == a->mine && leaders)
         domain_make(a, info);
-    if (GBA_OK == a->mine && gba_shape_shares(&a->shape) && is_leader(a) &&
+    if (GBA_OK == a->mine && !a->dry && gba_shape_shares(&a->shape) && is_leader(a) &&
         GBA_OK == info->group_status)
         a->mine = gba_node_create(a->path->node, &a->shape, &info->handle);
     info->status = a->mine;
@@ -146,11 +153,24 @@ static uint64_t path_number(const struct gba_agreement *a)
     return a->info.terms.id * UINT64_C(0x9E3779B97F4A7C15) + a->team->paths;
 }
 
+/* From here on this member accepts failure notifications. This precedes the first exchange after
+ * which a member may have a group. In a trial the team has its own path still. */
+static void group_prepare(struct gba_agreement *a)
+{
+    if (GBA_INPROGRESS != a->able || a->dry)
+        return;
+    if (GBA_DUE_TRIAL != a->due)
+        gba_failover_register(a->team, a->info.terms.id);
+    a->able = gba_degraded_open(a->team, &a->attr);
+}
+
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
 {
-    a->device = gba_candidate_is_group(gba_agree_candidate(a))
-                    ? gba_build_device(a, gba_agree_candidate(a)->at)
-                    : NULL;
+    a->device = NULL;
+    if (gba_candidate_is_group(gba_agree_candidate(a))) {
+        group_prepare(a);
+        a->device = gba_build_device(a, gba_agree_candidate(a)->at);
+    }
     memset(node_info, 0, sizeof *node_info);
     a->mine =
         gba_shape_make(&a->shape, &a->topology, &a->info, gba_agree_candidate(a), a->oob.rank);
@@ -246,6 +266,8 @@ static gba_status_t domain_join(struct gba_agreement *a)
 
 void gba_build_join(struct gba_agreement *a)
 {
+    if (a->dry)
+        return;
     if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
         a->mine = group_join(a);
         return;
@@ -265,7 +287,7 @@ void gba_build_arm(struct gba_agreement *a)
     const bool all = GBA_KIND_ALL == gba_agree_candidate(a)->kind;
 
     a->mine = GBA_OK;
-    if (a->path->group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
+    if (a->path != NULL && a->path->group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
         a->mine = gba_configure_group(a->path->group, a->info.terms.sequence);
 }
 
@@ -290,20 +312,34 @@ static void replaced_report(const struct gba_agreement *a)
             a->team->name);
 }
 
+void gba_build_describe(const struct gba_agreement *a, bool named, char *text, size_t len)
+{
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+    const bool all = GBA_KIND_ALL == candidate->kind;
+    char group[160] = "a group";
+
+    if (!a->dry && gba_candidate_is_group(candidate))
+        snprintf(group, sizeof group, "group %u of %u",
+                 all ? a->handle.group : a->nodes[0].group.group,
+                 all ? a->device->groups : a->nodes[0].groups);
+    else if (a->device != NULL)
+        snprintf(group, sizeof group, "a group of %u%s%s", a->device->groups, named ? " at " : "",
+                 named ? a->device->path : "");
+    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
+}
+
 void gba_build_finish(struct gba_agreement *a)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
-    char group[40] = "";
 
     a->why[0] = '\0';
     if (GBA_KIND_FALLBACK == candidate->kind)
         return;
-    if (GBA_KIND_ALL == candidate->kind)
-        snprintf(group, sizeof group, "group %u of %u", a->handle.group, a->device->groups);
-    else if (GBA_KIND_LEADERS == candidate->kind)
-        snprintf(group, sizeof group, "group %u of %u", a->nodes[0].group.group,
-                 a->nodes[0].groups);
-    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
+    gba_build_describe(a, false, a->why, sizeof a->why);
+    if (a->dry) {
+        gba_domains_fini(&a->shape.domains);
+        return;
+    }
     replaced_report(a);
     if (a->shape.kind >= GBA_SHAPE_MESSAGES)
         gba_path_hybrid_finish(a->path, &a->shape);

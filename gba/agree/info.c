@@ -10,8 +10,8 @@
 #define STATUS_BASE 256
 
 enum {
-    HOST = GBA_FACT_HOST, /* four words, and their complements */
-    DEVICE = 8,           /* two words, and their complements */
+    HOST = GBA_FACT_HOST,
+    DEVICE = GBA_FACT_DEVICE,
     NO_DEVICE = 12,
     MEMORY = GBA_FACT_MEMORY,
     DISABLED = 14,
@@ -22,7 +22,7 @@ enum {
     FAILURE = 19,
     FAILED_ROUND = 20,
     GPU = 21,
-    TERMS = 22
+    TERMS = GBA_FACT_TERMS
 };
 
 #define TERMS_WORDS (sizeof(struct gba_terms) / sizeof(uint64_t))

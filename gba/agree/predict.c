@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path that a team would take: the loop over the list of candidates (plan.c) on made-up
- * information of the members. Nothing is exchanged, and no group is requested.
+ * The path that a team would take: the loop of agree.c, over an exchange that replicates this
+ * process, the member of rank 0. Nothing is sent, and no group is requested.
  */
+#include "gba/agree/predict.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gba/agree/agree.h"
-#include "gba/agree/schedule.h"
 #include "gba/dev/member.h"
 
 #define MEMBERS_MOST (UINT32_C(1) << 24)
 
 _Static_assert(GBA_LIST_MOST <= GBA_PREDICTED_MAX, "a prediction has room for every candidate");
+
+/* ---------------------------------------------------------------------------- the exchange --- */
+
+struct exchange {
+    struct gba_replicas replicas;
+    struct gba_agreement *a; /* NULL: in its first exchange, that of the facts */
+};
 
 static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
 {
@@ -21,111 +28,126 @@ static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
     snprintf(text, len, "rank %u", rank);
 }
 
-/* Another host has another simulated device, and the same real one. */
-static bool one_device(const gba_team_attr_t *attr, uint32_t hosts)
+/* The hosts that share the device of rank 0, or one of its other devices. */
+static uint32_t hosts_at(const struct exchange *e, gba_path_t kind)
 {
-    return 1 == hosts || attr->device == NULL || GBA_PATH_SIM != attr->device->kind;
+    return GBA_PATH_SIM == kind ? 1 : e->replicas.device_hosts;
 }
 
-/* A process whose chosen device cannot be opened uses another one. */
-static void device_replace(gba_team_attr_t *attr)
+/* The minima of values that differ, and of their complements. */
+static void differ(uint64_t *words, uint32_t count)
 {
-    gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
-
-    if (attr->device != NULL || attr->devices == NULL || 0 == gba_switch_devices(attr, list))
-        return;
-    attr->device = list[0];
-    attr->device_status = GBA_OK;
+    words[0] = words[count] = 0;
 }
 
-/* What all members have in common with this process. */
-static void facts_fill(struct gba_agreement *a, uint32_t hosts)
+static void facts_replicate(const struct exchange *e, uint64_t *words)
 {
-    struct gba_info *info = &a->info;
     struct gba_terms terms;
-    const struct gba_own own = {.attr = &a->attr, .terms = &terms};
 
-    gba_schedule_terms(a->team, &a->attr, GBA_DUE_CREATE, &terms);
-    gba_info_fill(a->words, &own);
-    gba_info_read(info, a->words);
-    info->one_host = 1 == hosts;
-    info->hosts = 1 == hosts;
-    info->one_device = one_device(&a->attr, hosts);
+    memcpy(&terms, &words[GBA_FACT_TERMS], sizeof terms);
+    if (e->replicas.hosts > 1)
+        differ(&words[GBA_FACT_HOST], 4);
+    if (e->replicas.hosts > hosts_at(e, (gba_path_t)terms.kind))
+        differ(&words[GBA_FACT_DEVICE], 2);
+    if (e->replicas.cluster != NULL)
+        gba_cost_terms_set(&terms.cost, e->replicas.cluster);
+    memcpy(&words[GBA_FACT_TERMS], &terms, sizeof terms);
 }
 
-static void switches_fill(struct gba_agreement *a, uint32_t hosts, uint32_t on_host)
+/* The first member that has no device at a switch of rank 0. */
+static void lacking_replicate(const struct exchange *e, uint64_t *words)
 {
-    struct gba_switches *switches = &a->info.switches;
+    const struct gba_switches *switches = &e->a->info.switches;
 
-    gba_switches_fill(a->words, &a->attr, true);
-    gba_switches_read(switches, a->words);
-    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++)
-        switches->lacking[i] =
-            1 == hosts || GBA_PATH_SIM != switches->kind[i] ? UINT32_MAX : on_host;
-}
+    for (uint32_t i = 0; i < switches->count; i++) {
+        const uint32_t hosts = hosts_at(e, (gba_path_t)switches->kind[i]);
 
-/* Members of host h have the information of this process, but another host, and another simulated
- * device. */
-static void layout_fill(struct gba_agreement *a, uint32_t on_host)
-{
-    gba_member_info_fill(&a->members[0], &a->attr, a->info.terms.uuid);
-    for (uint32_t rank = 1; rank < a->info.size; rank++) {
-        struct gba_member_info *member = &a->members[rank];
-        const uint32_t host = rank / on_host;
-
-        *member = a->members[0];
-        member->host.word[0] ^= host;
-        if (!a->info.one_device)
-            for (unsigned i = 0; i < sizeof host; i++)
-                member->port.uuid[i] ^= (uint8_t)(host >> 8 * i);
+        if (e->replicas.hosts > hosts)
+            words[i] = (uint64_t)hosts * e->replicas.members;
     }
-    gba_layout_read(&a->info, a->members, a->scratch);
 }
 
-/* Whether the device has a group for a new team. groups: set to its groups, 0: not known. */
-static gba_status_t device_check(gba_device_t *device, uint32_t *groups)
+static gba_status_t replicate_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    gba_device_info_t info;
+    const struct exchange *e = ctx;
+
+    (void)count;
+    if (e->a == NULL)
+        facts_replicate(e, words);
+    else if (GBA_AGREE_LACKING == e->a->state)
+        lacking_replicate(e, words);
+    return GBA_OK;
+}
+
+static gba_status_t replicate_all(void *ctx, const void *in, void *out, size_t bytes)
+{
+    const struct exchange *e = ctx;
+    struct gba_member_info *members = out;
+    uint32_t shared;
+
+    for (uint32_t rank = 0; rank < e->a->info.size; rank++)
+        memcpy((char *)out + rank * bytes, in, bytes);
+    if (GBA_AGREE_LAYOUT != e->a->state)
+        return GBA_OK;
+    shared = hosts_at(e, (gba_path_t)e->a->info.terms.kind);
+    for (uint32_t rank = 0; rank < e->a->info.size; rank++) {
+        const uint32_t host = rank / e->replicas.members, device = host / shared;
+
+        members[rank].host.word[0] ^= host;
+        for (unsigned i = 0; i < sizeof device; i++)
+            members[rank].port.uuid[i] ^= (uint8_t)(device >> 8 * i);
+    }
+    return GBA_OK;
+}
+
+static gba_status_t replicate_test(void *ctx)
+{
+    (void)ctx;
+    return GBA_OK;
+}
+
+/* Let the members of e agree. On GBA_OK the caller ends e->a by agreement_end. */
+static gba_status_t agree(const gba_team_attr_t *attr, struct exchange *e)
+{
+    const gba_oob_t oob = {.ctx = e,
+                           .size = e->replicas.hosts * e->replicas.members,
+                           .min = replicate_min,
+                           .allgather = replicate_all,
+                           .test = replicate_test,
+                           .name_member = name_rank};
+    gba_team_attr_t own = *attr;
+    gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
     gba_status_t status;
 
-    *groups = 0;
-    if (device == NULL)
-        return GBA_ERR_NO_DEVICE;
-    status = gba_device_query(device, &info);
-    if (GBA_OK != status)
-        return status;
-    *groups = info.groups;
-    return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
+    if (0 == e->replicas.hosts || 0 == e->replicas.members ||
+        e->replicas.hosts > MEMBERS_MOST / e->replicas.members)
+        return GBA_ERR_PARAM;
+    own.name = "";
+    /* A process whose chosen device cannot be opened uses another one. */
+    if (own.device == NULL && own.devices != NULL && 0 != gba_switch_devices(&own, list)) {
+        own.device = list[0];
+        own.device_status = GBA_OK;
+    }
+    status = gba_agree_begin(NULL, GBA_DUE_CREATE, &own, &oob, true, &e->a);
+    return GBA_OK == status ? gba_agree_run(e->a) : status;
 }
 
-/* Describe the group of the candidate a->at. named: with the device. Returns why there is none. */
-static gba_status_t group_describe(struct gba_agreement *a, bool named, char *text, size_t len)
+static void agreement_end(struct gba_agreement *a)
 {
-    gba_device_t *device = gba_build_device(a, gba_agree_candidate(a)->at);
-    uint32_t groups;
-    char number[16] = "";
-    gba_status_t status = device_check(device, &groups);
-
-    if (0 != groups)
-        snprintf(number, sizeof number, " of %u", groups);
-    named = named && device != NULL;
-    snprintf(text, len, "a group%s%s%s", number, named ? " at " : "", named ? device->path : "");
-    return status;
+    gba_agree_end(a);
+    gba_agree_free(a->team);
 }
 
-/* Describe the candidate a->at for the user. named: with its device, if the members try several.
- * refusal: set to why the team does not get that path. Returns GBA_OK or GBA_ERR_NOMEM. */
-static gba_status_t candidate_check(struct gba_agreement *a, bool named, char *text, size_t len,
-                                    struct gba_refusal *refusal)
+/* ----------------------------------------------------------------------------- the outcome --- */
+
+/* Describe the candidate a->at for the user. Returns GBA_OK or GBA_ERR_NOMEM. */
+static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size_t len)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
-    char group[160] = "";
+    const bool group = gba_candidate_is_group(candidate);
     gba_status_t status;
 
-    named = named && GBA_AT_EACH != candidate->at && a->info.switches.count > 1;
-    *refusal = (struct gba_refusal){GBA_OK, 0};
-    if (gba_candidate_is_group(candidate))
-        refusal->reason = group_describe(a, named, group, sizeof group);
+    a->device = group ? gba_build_device(a, candidate->at) : NULL;
     if (GBA_KIND_FALLBACK == candidate->kind) {
         snprintf(text, len, "the runtime's own barrier");
         return GBA_OK;
@@ -136,13 +158,11 @@ static gba_status_t candidate_check(struct gba_agreement *a, bool named, char *t
         return GBA_OK;
     }
     status = gba_shape_make(&a->shape, &a->topology, &a->info, candidate, 0);
-    if (GBA_OK != status)
-        return status;
-    if (GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)
-        *refusal = gba_shape_refusal(&a->shape, &a->info);
-    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
+    if (GBA_OK == status)
+        gba_build_describe(a, GBA_AT_EACH != candidate->at && a->info.switches.count > 1, text,
+                           len);
     gba_domains_fini(&a->shape.domains);
-    return GBA_OK;
+    return status;
 }
 
 /* The loop has ended, at the candidate that the team takes. */
@@ -155,7 +175,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
     for (a->at = 0; a->at < a->list.count && GBA_OK == status; a->at++) {
         char text[sizeof prediction->candidates[0].text - 16] = "";
         gba_predicted_t *shown = &prediction->candidates[a->at];
-        struct gba_refusal refusal = gba_agree_candidate(a)->refusal, now;
+        struct gba_refusal refusal = gba_agree_candidate(a)->refusal;
 
         /* The loop passes over the leaders for the reason why there is no group of all. */
         if (a->at < taken && GBA_OK == refusal.reason)
@@ -165,81 +185,38 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
                                    .cost = gba_agree_candidate(a)->cost,
                                    .reason = refusal.reason,
                                    .culprit = refusal.culprit};
-        status = candidate_check(a, true, text, sizeof text, &now);
+        status = candidate_describe(a, text, sizeof text);
         snprintf(shown->text, sizeof shown->text, "%s: %s", gba_path_name(shown->path), text);
     }
     return status;
 }
 
-/* The loop of agree.c, with the answers of this process. Returns GBA_OK with the outcome in the
- * team, or GBA_ERR_NOMEM. */
-static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on_host)
-{
-    struct gba_refusal refusal;
-    gba_status_t status = GBA_OK;
-
-    facts_fill(a, hosts);
-    if (hosts > 1) /* at once, because the candidates that are not tried are shown, too */
-        layout_fill(a, on_host);
-    gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
-    for (;;) {
-        if (GBA_NEXT_SWITCHES == gba_plan_next(&a->list, &a->info, &a->at)) {
-            switches_fill(a, hosts, on_host);
-            gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
-            continue;
-        }
-        status = candidate_check(a, false, a->why, sizeof a->why, &refusal);
-        if (GBA_OK != status)
-            return status;
-        if (GBA_OK == refusal.reason)
-            break;
-        a->list.at[a->at].unmade = true;
-        gba_plan_refuse(&a->list, a->at, refusal, true);
-    }
-    gba_reason_set(a);
-    return GBA_OK;
-}
-
 gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint32_t members,
                               gba_prediction_t *prediction)
 {
-    const size_t each = sizeof(struct gba_member_info) + sizeof(uint64_t);
-    struct {
-        struct gba_team team;
-        struct gba_agreement agreement;
-    } * made;
-    struct gba_agreement *a;
-    uint64_t *memory;
-    gba_status_t status = GBA_ERR_NOMEM;
+    struct exchange e = {
+        .replicas = {.hosts = hosts, .members = members, .device_hosts = UINT32_MAX}};
+    gba_status_t status = agree(attr, &e);
 
-    if (0 == hosts || 0 == members || hosts > MEMBERS_MOST / members)
-        return GBA_ERR_PARAM;
-    made = calloc(1, sizeof *made);
-    memory = calloc((size_t)hosts * members, each);
-    if (made == NULL || memory == NULL)
-        goto free_memory;
-    a = &made->agreement;
-    *a = (struct gba_agreement){.team = &made->team,
-                                .due = GBA_DUE_CREATE,
-                                .attr = *attr,
-                                .oob = {.size = hosts * members, .name_member = name_rank},
-                                .info = {.size = hosts * members},
-                                .scratch = memory,
-                                .members =
-                                    (struct gba_member_info *)(void *)(memory + hosts * members)};
-    gba_held_begin(&a->held, &a->attr);
-    device_replace(&a->attr);
-    status = predict(a, hosts, members);
-    if (GBA_OK == status) {
-        prediction->path = made->team.kind;
-        snprintf(prediction->why, sizeof prediction->why, "%s", made->team.words.why);
-        status = candidates_show(a, prediction);
-    }
-    gba_topology_fini(&a->topology);
-    gba_held_end(&a->held);
+    if (GBA_OK != status)
+        return status;
+    prediction->path = e.a->team->kind;
+    snprintf(prediction->why, sizeof prediction->why, "%s", e.a->team->words.why);
+    status = e.a->nodes == NULL ? GBA_ERR_NOMEM : candidates_show(e.a, prediction);
+    agreement_end(e.a);
+    return status;
+}
 
-free_memory:
-    free(memory);
-    free(made);
+gba_status_t gba_predict_list(const gba_team_attr_t *attr, const struct gba_replicas *replicas,
+                              struct gba_list *list)
+{
+    struct exchange e = {.replicas = *replicas};
+    gba_status_t status = agree(attr, &e);
+
+    if (GBA_OK != status)
+        return status;
+    *list = e.a->list;
+    status = e.a->nodes == NULL ? GBA_ERR_NOMEM : GBA_OK;
+    agreement_end(e.a);
     return status;
 }

@@ -3,42 +3,42 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* What the members of such a team would have exchanged. */
-static void info_fill(struct gba_info *info, const struct predict_question *question,
-                      uint32_t hosts, uint32_t ranks)
+#include "gba/agree/predict.h"
+#include "gba/dev/member.h"
+
+/* The device of the cluster: its groups are all free. */
+static gba_status_t device_query(struct gba_dev *dev, gba_device_info_t *info)
 {
-    const struct gba_cluster *c = question->setup.cluster;
-    const gba_params_t *params = question->params;
-    const bool one_device = hosts <= c->device_hosts;
+    (void)dev;
+    *info = (gba_device_info_t){.groups = GBA_GROUPS, .groups_free = GBA_GROUPS};
+    return GBA_OK;
+}
 
-    memset(info, 0, sizeof *info);
-    info->size = hosts * ranks;
-    info->hosts = hosts;
-    info->one_host = 1 == hosts;
-    info->one_device = one_device;
-    info->oversubscribed = (uint64_t)ranks * c->hosts_per_machine > c->cores;
-    if (!params->sw_enable)
-        info->disabled.reason = GBA_ERR_DISABLED;
-    info->terms = (struct gba_terms){.members_max = (uint32_t)c->device_members,
-                                     .min_hosts = (uint32_t)params->min_hosts,
-                                     .algorithm = (uint8_t)params->sw_algorithm,
-                                     .radix = (uint8_t)params->sw_radix,
-                                     .hierarchy = (uint8_t)params->hierarchy,
-                                     .offload = (uint8_t)(GBA_OFFLOAD_AUTO == params->offload
-                                                              ? GBA_OFFLOAD_FASTEST
-                                                              : (gba_offload_t)params->offload),
-                                     .trial_fallback = 1};
-    info->largest = ranks;
-    for (uint64_t first = 0; first < hosts; first += c->device_hosts)
-        info->ports++;
-    gba_cost_terms_set(&info->terms.cost, c);
-    if (!one_device) {
-        info->switches.count = 1;
-        info->switches.members_max[0] = (uint16_t)c->device_members;
-        info->switches.lacking[0] = (uint32_t)c->device_hosts * ranks;
-    }
+/* The list with which the members of such a team end their agreement. */
+static gba_status_t list_agree(const struct predict_question *question, uint32_t hosts,
+                               uint32_t ranks, struct gba_list *list)
+{
+    static const struct gba_dev_ops ops = {.name = "cluster", .query = device_query};
+    const struct gba_cluster *c = question->setup.cluster;
+    const struct gba_replicas replicas = {
+        .hosts = hosts, .members = ranks, .device_hosts = (uint32_t)c->device_hosts, .cluster = c};
+    gba_remote_t remote = {.name = "messages"};
+    char path[] = "cluster";
+    struct gba_dev dev = {.ops = &ops, .references = 1};
+    struct gba_device device = {.dev = &dev,
+                                .path = path,
+                                .groups = GBA_GROUPS,
+                                .members_max = (uint32_t)c->device_members,
+                                .kind = GBA_PATH_DEVICE};
+    const gba_team_attr_t attr = {.params = question->params,
+                                  .device = &device,
+                                  .remote = &remote,
+                                  .oversubscribed =
+                                      (uint64_t)ranks * c->hosts_per_machine > c->cores,
+                                  .id = 1};
+
+    return gba_predict_list(&attr, &replicas, list);
 }
 
 static uint32_t barriers_for(const struct predict_question *question, uint32_t size)
@@ -72,15 +72,10 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
                                 uint32_t ranks, struct predict_list *list)
 {
     struct gba_list *plan = calloc(1, sizeof *plan);
-    struct gba_info info;
-    gba_status_t status = GBA_OK;
+    gba_status_t status = plan == NULL ? GBA_ERR_NOMEM : list_agree(question, hosts, ranks, plan);
 
-    if (plan == NULL)
-        return GBA_ERR_NOMEM;
-    info_fill(&info, question, hosts, ranks);
-    gba_plan_list(plan, &info, GBA_DUE_CREATE);
     *list = (struct predict_list){.hosts = hosts, .ranks = ranks};
-    for (uint32_t i = 0; i < plan->count && GBA_OK == status; i++) {
+    for (uint32_t i = 0; GBA_OK == status && i < plan->count; i++) {
         const struct gba_candidate *from = &plan->at[i];
         struct predict_candidate *to = &list->at[list->count];
 
