@@ -188,21 +188,18 @@ static gba_status_t post_layout(struct gba_agreement *a)
 
 static gba_status_t next(struct gba_agreement *a)
 {
-    for (;;)
-        switch (gba_plan_next(&a->list, &a->info, &a->at)) {
-        case GBA_NEXT_TRY:
-            if (is_passed_over(a))
-                continue;
-            return candidate_begin(a);
-        case GBA_NEXT_SWITCHES:
-            gba_switches_fill(a->words, &a->attr, 0 == a->oob.rank);
-            return post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
-        case GBA_NEXT_LAYOUT:
-            return post_layout(a);
-        default:
-            a->at = a->list.count;
-            return end(a);
-        }
+    enum gba_need need;
+
+    do
+        need = gba_plan_next(&a->list, &a->at);
+    while (GBA_NEED_NOTHING == need && a->at < a->list.count && is_passed_over(a));
+    if (GBA_NEED_SWITCHES == need) {
+        gba_switches_fill(a->words, &a->attr, 0 == a->oob.rank);
+        return post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
+    }
+    if (GBA_NEED_LAYOUT == need)
+        return post_layout(a);
+    return a->at < a->list.count ? candidate_begin(a) : end(a);
 }
 
 static gba_status_t list_make(struct gba_agreement *a)

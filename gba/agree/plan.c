@@ -15,13 +15,25 @@ bool gba_reason_passes(gba_status_t reason)
            GBA_ERR_QUOTA == reason;
 }
 
-static struct gba_candidate *list_add(struct gba_list *list, enum gba_kind kind,
-                                      struct gba_refusal refusal)
+static enum gba_need candidate_need(const struct gba_info *info, enum gba_kind kind)
 {
-    struct gba_candidate *candidate = &list->at[list->count++];
+    const bool same_switch = info->one_device || (GBA_KIND_LEADERS == kind && info->one_host);
 
-    *candidate = (struct gba_candidate){.kind = (uint8_t)kind, .refusal = refusal};
-    return candidate;
+    if (kind <= GBA_KIND_LEADERS && !same_switch && 0 == info->switches.count)
+        return GBA_NEED_SWITCHES;
+    return 0 == info->hosts && (GBA_KIND_LEADERS == kind || GBA_KIND_SOFTWARE == kind)
+               ? GBA_NEED_LAYOUT
+               : GBA_NEED_NOTHING;
+}
+
+static void list_add(struct gba_list *list, const struct gba_info *info, struct gba_choice choice,
+                     enum gba_kind kind, uint8_t at, struct gba_refusal refusal)
+{
+    list->at[list->count++] = (struct gba_candidate){.kind = (uint8_t)kind,
+                                                     .need = (uint8_t)candidate_need(info, kind),
+                                                     .at = at,
+                                                     .choice = choice,
+                                                     .refusal = refusal};
 }
 
 /* The expected time of a path; 0: not known, also as long as the hosts are not. */
@@ -146,28 +158,20 @@ static struct gba_choice group_choice(enum gba_kind kind)
 static void list_kind(struct gba_list *list, const struct gba_info *info, enum gba_kind kind)
 {
     const uint32_t count = 0 == info->switches.count ? 1 : info->switches.count;
-    struct gba_candidate *candidate;
 
-    for (uint32_t at = 0; at < count; at++) {
-        candidate = list_add(list, kind, switch_refusal(info, kind, at));
-        candidate->at = (uint8_t)at;
-        candidate->choice = group_choice(kind);
-    }
+    for (uint32_t at = 0; at < count; at++)
+        list_add(list, info, group_choice(kind), kind, (uint8_t)at, switch_refusal(info, kind, at));
 }
 
 /* Groups at the switch of each leader, if no switch serves all. */
 static void list_each(struct gba_list *list, const struct gba_info *info)
 {
-    struct gba_candidate *candidate;
-
     for (uint32_t at = 0; at < info->switches.count; at++)
         if (UINT32_MAX == info->switches.lacking[at])
             return;
-    if (0 == info->switches.count || info->one_host)
-        return;
-    candidate = list_add(list, GBA_KIND_LEADERS, info->memory);
-    candidate->at = GBA_AT_EACH;
-    candidate->choice = group_choice(GBA_KIND_LEADERS);
+    if (0 != info->switches.count && !info->one_host)
+        list_add(list, info, group_choice(GBA_KIND_LEADERS), GBA_KIND_LEADERS, GBA_AT_EACH,
+                 info->memory);
 }
 
 /* Whether the team has enough hosts for the device before any measurement. */
@@ -216,7 +220,7 @@ static void list_groups(struct gba_list *list, const struct gba_info *info, bool
     const struct gba_refusal refusal = groups_refusal(info, kind, trial);
 
     if (GBA_OK != refusal.reason) {
-        list_add(list, kind, refusal)->choice = group_choice(kind);
+        list_add(list, info, group_choice(kind), kind, 0, refusal);
         return;
     }
     if (!nodes)
@@ -273,19 +277,20 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
     const uint32_t from = list->count;
     struct gba_choice choices[GBA_CHOICES_MOST];
     const uint32_t count = gba_trial_list(info, trial && 0 != info->terms.trial_fallback, choices);
+    const struct gba_refusal none = {GBA_OK, 0};
 
     if (!trial)
-        list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = first;
+        list_add(list, info, first, GBA_KIND_SOFTWARE, 0, software_refusal(info));
     for (uint32_t i = 0; i < count; i++)
         if (choices[i].fallback)
-            list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice = choices[i];
+            list_add(list, info, choices[i], GBA_KIND_FALLBACK, 0, none);
         else if (trial ? !choice_slow(info, choices, count, i)
                        : !gba_choices_equal(choices[i], first))
-            list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = choices[i];
+            list_add(list, info, choices[i], GBA_KIND_SOFTWARE, 0, software_refusal(info));
     if (trial)
         return;
     sort_software(&list->at[from], list->count - from, info);
-    list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice.fallback = true;
+    list_add(list, info, (struct gba_choice){.fallback = true}, GBA_KIND_FALLBACK, 0, none);
 }
 
 /* ----------------------------------------------------------------------------- the list --- */
@@ -308,22 +313,6 @@ static void list_keep(struct gba_list *list, const struct gba_list *before)
     }
 }
 
-void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due)
-{
-    const struct gba_list before = *list;
-
-    list->count = 0;
-    /* A trial measures the device only where another barrier may take its place. */
-    if (GBA_DUE_RECOVER != due &&
-        (GBA_DUE_TRIAL != due || GBA_OFFLOAD_FASTEST == info->terms.offload))
-        list_groups(list, info, GBA_DUE_TRIAL == due);
-    if (GBA_DUE_REQUEST != due)
-        list_software(list, info, GBA_DUE_TRIAL == due);
-    list_keep(list, &before);
-    for (uint32_t i = 0; i < list->count; i++)
-        list->at[i].cost = cost_of(info, list->at[i].choice, list->at[i].at);
-}
-
 /* The first reason stays, except that a reason that passes replaces one that does not. */
 static void reason_add(struct gba_refusal *reason, struct gba_refusal next)
 {
@@ -343,50 +332,61 @@ static struct gba_refusal reason_of_all(const struct gba_list *list)
     return all;
 }
 
-/* Whether a group of leaders can serve where none of all members did. */
-static bool leaders_apply(const struct gba_list *list)
+/* A group of leaders serves only where a group of all members cannot reach all of them. */
+static void leaders_refuse(struct gba_list *list)
 {
-    const gba_status_t all = reason_of_all(list).reason;
+    const struct gba_refusal all = reason_of_all(list);
 
-    return GBA_OK == all || GBA_ERR_TOO_MANY == all || GBA_ERR_OTHER_DEVICE == all;
+    if (GBA_OK == all.reason || GBA_ERR_TOO_MANY == all.reason ||
+        GBA_ERR_OTHER_DEVICE == all.reason)
+        return;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (GBA_KIND_LEADERS == list->at[i].kind)
+            list->at[i].refusal = all;
 }
 
-enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at)
+/* The names of members with a GPU need the layout. So does the order of the list, which depends on
+ * the number of hosts, unless the device is faster than one message. A member without memory for
+ * the layout excludes the paths that the list orders. */
+static enum gba_need order_need(const struct gba_info *info)
 {
-    const bool unknown = 0 == info->switches.count;
-    bool refused = false; /* the group of a switch; rank 0 may have another one */
+    const struct gba_terms *terms = &info->terms;
+    const bool by_hosts =
+        GBA_OFFLOAD_FASTEST == terms->offload && GBA_OK == terms->status && 0 == info->hosts &&
+        (terms->min_hosts > 2 || gba_cost_preferred(terms->cost.device) > terms->cost.message);
 
-    /* For the names of members with a GPU. */
-    if (info->gpu && info->members == NULL && GBA_OK == info->memory.reason)
-        return GBA_NEXT_LAYOUT;
+    return GBA_OK == info->memory.reason && (by_hosts || (info->gpu && info->members == NULL))
+               ? GBA_NEED_LAYOUT
+               : GBA_NEED_NOTHING;
+}
 
-    /* The order of the list depends on the number of hosts, but not if the device is faster than
-     * one message. A member without memory for the layout excludes the paths that it orders. */
-    if (GBA_OFFLOAD_FASTEST == info->terms.offload && GBA_OK == info->terms.status &&
-        GBA_OK == info->memory.reason && 0 == info->hosts &&
-        (info->terms.min_hosts > 2 ||
-         gba_cost_preferred(info->terms.cost.device) > info->terms.cost.message))
-        return GBA_NEXT_LAYOUT;
+void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due)
+{
+    const struct gba_list before = *list;
 
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct gba_candidate *candidate = &list->at[i];
+    list->count = 0;
+    list->need = (uint8_t)order_need(info);
+    list->needs_more = 0 != info->terms.multi_device && 0 == info->switches.count;
+    /* A trial measures the device only where another barrier may take its place. */
+    if (GBA_DUE_RECOVER != due &&
+        (GBA_DUE_TRIAL != due || GBA_OFFLOAD_FASTEST == info->terms.offload))
+        list_groups(list, info, GBA_DUE_TRIAL == due);
+    if (GBA_DUE_REQUEST != due)
+        list_software(list, info, GBA_DUE_TRIAL == due);
+    list_keep(list, &before);
+    leaders_refuse(list);
+    for (uint32_t i = 0; i < list->count; i++)
+        list->at[i].cost = cost_of(info, list->at[i].choice, list->at[i].at);
+}
 
-        refused = refused || (gba_candidate_is_group(candidate) && candidate->tried &&
-                              GBA_OK != candidate->refusal.reason);
-        if (candidate->tried || GBA_OK != candidate->refusal.reason ||
-            (GBA_KIND_LEADERS == candidate->kind && !leaders_apply(list)))
-            continue;
-        if (unknown && ((refused && 0 != info->terms.multi_device) ||
-                        (gba_candidate_is_group(candidate) && !info->one_device &&
-                         (GBA_KIND_ALL == candidate->kind || !info->one_host))))
-            return GBA_NEXT_SWITCHES;
-        if (0 == info->hosts &&
-            (GBA_KIND_LEADERS == candidate->kind || GBA_KIND_SOFTWARE == candidate->kind))
-            return GBA_NEXT_LAYOUT;
-        *at = i;
-        return GBA_NEXT_TRY;
-    }
-    return unknown && refused && 0 != info->terms.multi_device ? GBA_NEXT_SWITCHES : GBA_NEXT_NONE;
+enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *at)
+{
+    for (*at = 0; *at < list->count; ++*at)
+        if (!list->at[*at].tried && GBA_OK == list->at[*at].refusal.reason)
+            break;
+    if (GBA_NEED_NOTHING != list->need || *at == list->count)
+        return (enum gba_need)list->need;
+    return (enum gba_need)list->at[*at].need;
 }
 
 void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike)
@@ -395,6 +395,11 @@ void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refu
 
     candidate->tried = true;
     candidate->refusal = refusal;
+    if (gba_candidate_is_group(candidate)) {
+        leaders_refuse(list);
+        if (list->needs_more)
+            list->need = GBA_NEED_SWITCHES;
+    }
     /* What one software barrier lacks, memory or a connection, the others lack as well. */
     for (uint32_t i = at + 1; alike && i < list->count; i++)
         if (GBA_KIND_SOFTWARE == candidate->kind && GBA_KIND_SOFTWARE == list->at[i].kind)
@@ -403,10 +408,9 @@ void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refu
 
 struct gba_refusal gba_plan_reason(const struct gba_list *list)
 {
-    const bool leaders = leaders_apply(list);
     struct gba_refusal of_leaders = {GBA_OK, 0};
 
-    for (uint32_t i = 0; i < list->count && leaders; i++) {
+    for (uint32_t i = 0; i < list->count; i++) {
         const struct gba_candidate *candidate = &list->at[i];
 
         if (GBA_KIND_LEADERS != candidate->kind)

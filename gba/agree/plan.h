@@ -22,8 +22,16 @@ enum gba_kind {
  * else its chosen device. */
 #define GBA_AT_EACH UINT8_MAX
 
+/* What the members have to exchange before they can try a candidate. */
+enum gba_need {
+    GBA_NEED_NOTHING,
+    GBA_NEED_SWITCHES, /* of rank 0, and who lacks a device there */
+    GBA_NEED_LAYOUT    /* the host and the device of each member */
+};
+
 struct gba_candidate {
     uint8_t kind; /* enum gba_kind */
+    uint8_t need; /* enum gba_need */
     uint8_t at;   /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
     bool tried;   /* the members have tried it; the refusal is that of a step */
     bool unmade;  /* its maker refused, before another member took part */
@@ -41,12 +49,11 @@ static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
 #define GBA_LIST_MOST (2u * GBA_DEVICE_CHOICES_MAX + 3u + GBA_CHOICES_MOST + 1u)
 
 struct gba_list {
+    uint8_t need;    /* enum gba_need: of the order of the list, before any candidate */
+    bool needs_more; /* once a group is refused, the members need other switches of rank 0 */
     uint32_t count;
     struct gba_candidate at[GBA_LIST_MOST];
 };
-
-/* The candidate for which the members are ready, or what they exchange before. */
-enum gba_next { GBA_NEXT_TRY, GBA_NEXT_SWITCHES, GBA_NEXT_LAYOUT, GBA_NEXT_NONE };
 
 /*
  * Derive the list. To be called again whenever the information has grown: the candidates that were
@@ -55,8 +62,9 @@ enum gba_next { GBA_NEXT_TRY, GBA_NEXT_SWITCHES, GBA_NEXT_LAYOUT, GBA_NEXT_NONE 
  */
 void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due);
 
-/* Find the next candidate. at: set on GBA_NEXT_TRY. */
-enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at);
+/* Find the first usable candidate. at: set to it, or to the number of candidates: there is none.
+ * Returns what the members exchange before they try it, or before the list ends. */
+enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *at);
 
 /* A step of this candidate failed: record it. alike: also for the candidates that need the same; a
  * trial tries each. */

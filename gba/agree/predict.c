@@ -175,16 +175,12 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
     for (a->at = 0; a->at < a->list.count && GBA_OK == status; a->at++) {
         char text[sizeof prediction->candidates[0].text - 16] = "";
         gba_predicted_t *shown = &prediction->candidates[a->at];
-        struct gba_refusal refusal = gba_agree_candidate(a)->refusal;
 
-        /* The loop passes over the leaders for the reason why there is no group of all. */
-        if (a->at < taken && GBA_OK == refusal.reason)
-            refusal = gba_plan_reason(&a->list);
         *shown = (gba_predicted_t){.path = gba_build_kind(a),
                                    .taken = a->at == taken,
                                    .cost = gba_agree_candidate(a)->cost,
-                                   .reason = refusal.reason,
-                                   .culprit = refusal.culprit};
+                                   .reason = gba_agree_candidate(a)->refusal.reason,
+                                   .culprit = gba_agree_candidate(a)->refusal.culprit};
         status = candidate_describe(a, text, sizeof text);
         snprintf(shown->text, sizeof shown->text, "%s: %s", gba_path_name(shown->path), text);
     }
