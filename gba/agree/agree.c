@@ -83,6 +83,7 @@ static gba_status_t keep_made(struct gba_agreement *a)
     struct gba_made *made = &a->made->at[a->made->count++];
 
     made->choice = candidate->choice;
+    made->place = a->at;
     made->kind = gba_build_kind(a);
     made->path = a->path;
     made->cost = UINT64_MAX;
@@ -171,7 +172,7 @@ static bool is_passed_over(struct gba_agreement *a)
     const bool current = trial && gba_choices_equal(choice, a->made->at[0].choice);
 
     if (current)
-        a->made->before = a->made->count - 1;
+        a->made->place = a->at;
     if (current || (trial && gba_trial_lost(&a->record, choice)))
         return a->list.at[a->at].tried = true;
     return false;

@@ -38,6 +38,7 @@ struct gba_node_info {
 /* A path that a trial can take. */
 struct gba_made {
     struct gba_choice choice;
+    uint32_t place; /* in the list of candidates */
     gba_path_t kind;
     struct gba_path_base *path; /* NULL: the fallback */
     char why[224];              /* as gba_team.words.instead */
@@ -48,7 +49,8 @@ struct gba_made {
 /* The paths of a trial. [0] is the current one, until a member gives it up. A path that a member
  * gives up leaves the list. */
 struct gba_made_list {
-    uint32_t count, before; /* before: how many of the others precede the current one in the list */
+    uint32_t count;
+    uint32_t place; /* of the current one in the list of candidates; UINT32_MAX: not there */
     struct gba_made at[GBA_TRIAL_MOST];
 };
 

@@ -12,6 +12,8 @@
 #ifndef GBA_AGREE_INFO_H
 #define GBA_AGREE_INFO_H
 
+#include <stddef.h>
+
 #include "gba/agree/cost.h"
 #include "gba/algo/domains.h"
 #include "gba/base/host.h"
@@ -54,12 +56,14 @@ struct gba_member_info {
     uint32_t unused;       /* 0 */
 };
 
-/* The switches at which rank 0 has a device; 0 is that of the terms. */
+/* The switches at which rank 0 has a device; 0 is that of the terms. The part before `lacking`
+ * travels as bytes. */
 struct gba_switches {
-    uint32_t count;                               /* 0: not exchanged */
     uint64_t key[GBA_DEVICE_CHOICES_MAX];         /* of the uuid, see gba_switch_key */
-    uint16_t members_max[GBA_DEVICE_CHOICES_MAX]; /* of a group */
+    uint32_t members_max[GBA_DEVICE_CHOICES_MAX]; /* of a group */
     uint8_t kind[GBA_DEVICE_CHOICES_MAX];         /* gba_path_t */
+    uint32_t count;                               /* 0: not exchanged */
+    uint32_t unused;                              /* 0 */
     uint32_t lacking[GBA_DEVICE_CHOICES_MAX];     /* the lowest member without a device there, or
                                                  UINT32_MAX */
 };
@@ -127,7 +131,7 @@ void gba_layout_read(struct gba_info *info, const struct gba_member_info *member
  * all is one of rank 0, which sends its switches. Then each member says where it has none. */
 
 /* The words of both exchanges. */
-#define GBA_SWITCHES_WORDS (1u + GBA_DEVICE_CHOICES_MAX + GBA_DEVICE_CHOICES_MAX / 4u)
+#define GBA_SWITCHES_WORDS (offsetof(struct gba_switches, lacking) / sizeof(uint64_t))
 #define GBA_LACKING_WORDS  GBA_DEVICE_CHOICES_MAX
 
 /* A switch as one word. The group handle has the whole uuid. */

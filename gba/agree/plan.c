@@ -406,6 +406,14 @@ void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refu
             list->at[i].refusal = refusal;
 }
 
+bool gba_plan_misses(const struct gba_list *list, const struct gba_candidate *candidate)
+{
+    return gba_candidate_is_group(candidate) && GBA_OK != candidate->refusal.reason &&
+           GBA_AT_EACH != candidate->at &&
+           (candidate->tried || GBA_KIND_ALL == candidate->kind ||
+            GBA_KIND_ALL != list->at[0].kind);
+}
+
 struct gba_refusal gba_plan_reason(const struct gba_list *list)
 {
     struct gba_refusal of_leaders = {GBA_OK, 0};

@@ -70,6 +70,10 @@ enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *at);
  * trial tries each. */
 void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike);
 
+/* Whether the team misses the group of this candidate of the list: it is refused, and no group of
+ * all members stands for the switch. */
+bool gba_plan_misses(const struct gba_list *list, const struct gba_candidate *candidate);
+
 /* Why the team has no group: of the refusals the one that says most. GBA_OK: no group was refused.
  */
 struct gba_refusal gba_plan_reason(const struct gba_list *list);

@@ -8,30 +8,20 @@
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
 
-/* Whether the user is to read which switches gave no group. */
-static bool tried_matters(const struct gba_agreement *a)
-{
-    return 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status &&
-           GBA_DUE_RECOVER != a->due;
-}
-
 /* Set a->tried: this member's devices at the switches of which a group was refused, or that no
  * member tried. "" where the user misses nothing. */
 static void tried_set(struct gba_agreement *a)
 {
+    const bool several = 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status;
     gba_device_t *device;
     size_t used = 0;
     char member[96];
 
     a->tried[0] = '\0';
-    if (!tried_matters(a))
-        return;
-    for (uint32_t i = 0; i < a->list.count && used < sizeof a->tried; i++) {
+    for (uint32_t i = 0; several && i < a->list.count && used < sizeof a->tried; i++) {
         const struct gba_candidate *c = &a->list.at[i];
 
-        if (!gba_candidate_is_group(c) || GBA_OK == c->refusal.reason || GBA_AT_EACH == c->at ||
-            (!c->tried && GBA_KIND_LEADERS == c->kind &&
-             GBA_HIERARCHY_NODE != a->info.terms.hierarchy))
+        if (!gba_plan_misses(&a->list, c))
             continue;
         device = gba_build_device(a, c->at);
         if (device == NULL)

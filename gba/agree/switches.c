@@ -123,32 +123,24 @@ gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
 {
     gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
-    uint32_t count;
+    struct gba_switches own;
 
-    memset(words, sends ? 0 : 0xff, GBA_SWITCHES_WORDS * sizeof *words);
+    memset(words, 0xff, GBA_SWITCHES_WORDS * sizeof *words);
     if (!sends)
         return;
-    count = gba_switch_devices(attr, list);
-    words[0] = count;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t most = list[i]->members_max < UINT16_MAX ? list[i]->members_max : UINT16_MAX;
-
-        words[0] |= (uint64_t)list[i]->kind << (16 + 2 * i);
-        words[1 + i] = gba_switch_key(list[i]->dev->uuid);
-        words[1 + GBA_DEVICE_CHOICES_MAX + i / 4] |= (uint64_t)most << 16 * (i % 4);
+    memset(&own, 0, sizeof own);
+    own.count = gba_switch_devices(attr, list);
+    for (uint32_t i = 0; i < own.count; i++) {
+        own.key[i] = gba_switch_key(list[i]->dev->uuid);
+        own.members_max[i] = list[i]->members_max;
+        own.kind[i] = (uint8_t)list[i]->kind;
     }
+    memcpy(words, &own, GBA_SWITCHES_WORDS * sizeof *words);
 }
 
 void gba_switches_read(struct gba_switches *switches, const uint64_t *words)
 {
-    memset(switches, 0, sizeof *switches);
-    switches->count = (uint32_t)(words[0] & 0xff);
-    for (uint32_t i = 0; i < switches->count; i++) {
-        switches->key[i] = words[1 + i];
-        switches->kind[i] = (uint8_t)(words[0] >> (16 + 2 * i) & 3);
-        switches->members_max[i] =
-            (uint16_t)(words[1 + GBA_DEVICE_CHOICES_MAX + i / 4] >> 16 * (i % 4));
-    }
+    memcpy(switches, words, GBA_SWITCHES_WORDS * sizeof *words);
 }
 
 void gba_lacking_fill(uint64_t *words, const struct gba_switches *switches,

@@ -228,12 +228,10 @@ static gba_status_t trial_measure(struct trial *t)
     return status;
 }
 
-/* The current path, and those that the members make for the trial: those of the list after it, then
- * those before it. */
+/* The current path, and those that the members make for the trial. */
 static gba_status_t trial_prepare(struct trial *t)
 {
     struct gba_made *at = t->made.at;
-    struct gba_made before[GBA_TRIAL_MOST];
     gba_agreement_t *agreement;
     gba_status_t status;
 
@@ -243,6 +241,7 @@ static gba_status_t trial_prepare(struct trial *t)
                               .cost = UINT64_MAX};
     snprintf(at[0].why, sizeof at[0].why, "%s", t->team->words.instead);
     t->made.count = 1;
+    t->made.place = UINT32_MAX;
     t->current = true;
     status = gba_agree_start(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &agreement);
     t->info = &t->team->agreement->info;
@@ -251,9 +250,6 @@ static gba_status_t trial_prepare(struct trial *t)
         return status;
     while (GBA_INPROGRESS == (status = gba_agree_advance(agreement, &t->team)))
         gba_agree_idle(t->attr);
-    memcpy(before, &at[1], t->made.before * sizeof *at);
-    memmove(&at[1], &at[1 + t->made.before], (t->made.count - 1 - t->made.before) * sizeof *at);
-    memcpy(&at[t->made.count - t->made.before], before, t->made.before * sizeof *at);
     /* The runtime's barrier that has no function for trials, or not for this team. */
     if (at[0].choice.fallback && !t->info->terms.trial_fallback)
         list_remove(t, 0);
@@ -289,6 +285,23 @@ static bool group_awaited(const struct trial *t)
     return gba_reason_passes(gba_plan_reason(&t->team->agreement->list).reason);
 }
 
+/* For tests: the index of the candidate that follows the current one in the list, after the last
+ * one the first; 0: there is no other one. */
+static uint32_t trial_rotate(const struct trial *t)
+{
+    uint32_t next = 0, nearest = UINT32_MAX;
+
+    for (uint32_t i = t->current; i < t->made.count; i++) {
+        const uint32_t distance = t->made.at[i].place - t->made.place - 1; /* wraps */
+
+        if (UINT64_MAX != t->made.at[i].cost && distance < nearest) {
+            nearest = distance;
+            next = i;
+        }
+    }
+    return next;
+}
+
 /* The index of the candidate to take; the number of candidates: there is none. The team's own path
  * has a cost while it is in the list. */
 static uint32_t trial_choose(const struct trial *t)
@@ -304,7 +317,7 @@ static uint32_t trial_choose(const struct trial *t)
     if (0 == count)
         return t->made.count;
     if (0 != t->info->terms.trial_rotates)
-        return at[t->current && count > 1];
+        return trial_rotate(t);
     return at[gba_trial_best(costs, count, t->current)];
 }
 

@@ -18,7 +18,7 @@
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
 
-#define LAYOUTS_OF 24u
+#define LAYOUTS_OF 25u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -29,7 +29,7 @@
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
 /* The words of each minimum. */
-_Static_assert(GBA_FACTS == 35 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
+_Static_assert(GBA_FACTS == 35 && GBA_SWITCHES_WORDS == 27 && GBA_LACKING_WORDS == 16, CHANGED);
 
 /* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
 #define T struct gba_terms
@@ -49,6 +49,13 @@ _Static_assert(IS(40) && AT(turn, 0, 4) && AT(message, 4, 4) && AT(send, 8, 4) &
                    AT(cores, 22, 2) && AT(leaf, 24, 2) && AT(pod, 26, 2) && AT(pod_more, 28, 2) &&
                    AT(far_more, 30, 2) && AT(store_next, 32, 2) && AT(load, 34, 2) &&
                    AT(load_next, 36, 2) && AT(reserved, 38, 2),
+               CHANGED);
+#undef T
+
+/* The switches of rank 0. */
+#define T struct gba_switches
+_Static_assert(AT(key, 0, 128) && AT(members_max, 128, 64) && AT(kind, 192, 16) &&
+                   AT(count, 208, 4) && AT(unused, 212, 4),
                CHANGED);
 #undef T
 
