@@ -58,7 +58,7 @@ typedef struct gba_team_attr {
     /* This member takes part by a GPU (gba/gpu.h). For messages: its name gets " (gpu)". */
     bool gpu;
     /*
-     * For the trials of a software barrier (gba_team_renegotiate), with their argument:
+     * For the trials of a software barrier (gba_team_trial), with their argument:
      * progress: as in gba_barrier_wait; may be NULL.
      * fallback: the barrier that this runtime uses on GBA_PATH_FALLBACK, so that it can be measured
      * and chosen. Returns GBA_OK or an error. Collective, blocks. NULL, on all members: not chosen.
@@ -239,32 +239,41 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 /*
  * Renegotiate the path of a team. A team without a group requests one again from time to time, if
  * the reason was that no group was free, that the job held `max_groups` groups, or
- * `offload_after`, or if its device died and rank 0 has others. All members do that together, at
- * the end of a blocking barrier: gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its
- * barriers in steps calls gba_team_due after a barrier that may block, and before it starts one
- * that may not. Until then the team stays on its path, for any number of barriers.
- *
- * A team with a software barrier, or any team with `offload` fastest, also makes trials, if the
- * parameters leave a choice: after `trial_after` barriers, and rarely from then on, its members
- * measure other software barriers, that of the runtime, and with `offload` fastest those of the
- * device, for some tens of barriers each, three times with `trial_after` barriers between them. All
- * members take the fastest one. The call returns at once if a trial would cost more than a
- * hundredth of the time so far.
+ * `offload_after`, or if its device died and rank 0 has others. All members do that together, when
+ * gba_team_due returns GBA_DUE_REQUEST: at the end of a blocking barrier, after which
+ * gba_barrier_wait returns GBA_RENEGOTIATE, or before the start of one that does not block. Until
+ * then the team stays on its path, for any number of barriers.
  *
  * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
- * device. A trial can change it to any other one. After an error the
- * members may be on different paths, so the team must not be used any more. attr, oob: as for
- * gba_team_create. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a barrier of a trial failed, or any
- * error of attr->fallback. One thread at a time on a team. Collective over oob. May block.
+ * device. After an error the members may be on different paths, so the team must not be used any
+ * more. attr, oob: as for gba_team_create. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. One thread
+ * at a time on a team. Collective over oob. May block.
  */
 GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                              const gba_oob_t *oob);
 
 /*
+ * Make a trial, when gba_team_due returns GBA_DUE_TRIAL: at the end of a blocking barrier. A team
+ * with a software barrier, or any team with `offload` fastest, makes trials, if the parameters
+ * leave a choice: after `trial_after` barriers, and rarely from then on, its members measure other
+ * software barriers, that of the runtime, and with `offload` fastest those of the device, for some
+ * tens of barriers each, three times with `trial_after` barriers between them. All members take the
+ * fastest one. The call returns at once if a trial would cost more than a hundredth of the time so
+ * far.
+ *
+ * A trial can change the path to any other one. After an error the team must not be used any more.
+ * attr, oob: as for gba_team_create. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB; GBA_ERR_IO: a
+ * barrier of the trial failed; or any error of attr->fallback. One thread at a time on a team.
+ * Collective over oob. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_team_trial(gba_team_t *team, const gba_team_attr_t *attr,
+                                       const gba_oob_t *oob);
+
+/*
  * Count a barrier of the members that did not use the team, as every barrier on GBA_PATH_FALLBACK.
  * All members call it for each such barrier; for a nonblocking one when it starts, or, if the
  * runtime starts such barriers one after the other, when it is complete. team: may be NULL. Returns
- * GBA_OK; GBA_RENEGOTIATE: call gba_team_renegotiate, if the barrier was a blocking one. Only the
+ * GBA_OK; GBA_RENEGOTIATE: call gba_team_due, if the barrier was a blocking one. Only the
  * thread that runs the team's barrier calls it. Not collective. Never blocks. Sends nothing.
  */
 GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
@@ -284,7 +293,7 @@ GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t
 /*
  * Make a whole barrier: start, then wait. progress: called now and then, so that the runtime's
  * other work continues; may be NULL. arg: passed to progress. Returns GBA_OK; GBA_RENEGOTIATE: the
- * barrier is complete; call gba_team_renegotiate (on GBA_PATH_SOFTWARE only); GBA_NOTIFY: the
+ * barrier is complete; do what gba_team_due returns; GBA_NOTIFY: the
  * barrier is complete, but the device has failed: send the answers of gba_notification_answer
  * before this process leaves the runtime, then call gba_team_due; GBA_ERR_DEAD: the barrier
  * is not complete, see gba_barrier_progress; GBA_ERR_IO. One thread at a time on a team.

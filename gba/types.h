@@ -34,7 +34,7 @@ extern "C" {
 typedef enum gba_status {
     GBA_OK = 0,
     GBA_INPROGRESS = 1,     /* not complete yet: call again */
-    GBA_RENEGOTIATE = 2,    /* of a barrier: complete, and gba_team_renegotiate is due */
+    GBA_RENEGOTIATE = 2,    /* of a barrier: complete, and what gba_team_due returns is due */
     GBA_NOTIFY = 3,         /* of a barrier: complete, and notifications are due */
     GBA_ERR_PARAM = -1,     /* an argument, option or parameter is out of its range */
     GBA_ERR_NOMEM = -2,     /* out of memory, /dev/shm or address space */

@@ -306,7 +306,7 @@ tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
 tests_unit_test_resources_SOURCES = tests/unit/test_resources.c $(GBA_TEAM_HARNESS)
 tests_unit_test_resources_LDFLAGS = -Wl,--wrap=gba_failover_register -Wl,--wrap=gba_team_create \
-	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_trial,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_faults_SOURCES = tests/unit/test_trial_faults.c $(GBA_TEAM_HARNESS)

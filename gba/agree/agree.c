@@ -284,16 +284,18 @@ static gba_status_t step(struct gba_agreement *a)
     return reads[a->state](a);
 }
 
-/* The memory of the agreement is behind the team's failover, in one allocation, so that no later
- * agreement can lack it. */
+/* With the memory of its agreements, so that no later one can lack it. */
 static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    const size_t before = (sizeof(struct gba_team) + gba_failover_bytes(oob->size) + 15) / 16 * 16;
-    struct gba_team *team = calloc(1, before + sizeof(struct gba_agreement));
+    struct gba_team *team = calloc(1, gba_team_bytes(oob->size));
+    struct gba_agreement *agreement = calloc(1, sizeof *agreement);
 
-    if (team == NULL)
+    if (team == NULL || agreement == NULL) {
+        free(agreement);
+        free(team);
         return NULL;
-    team->agreement = (struct gba_agreement *)(void *)((char *)team + before);
+    }
+    team->agreement = agreement;
     team->rank = oob->rank;
     team->size = oob->size;
     team->waiting.mode = attr->params->wait;
@@ -310,6 +312,7 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
 void gba_agree_free(struct gba_team *team)
 {
     gba_topology_fini(&team->agreement->topology);
+    free(team->agreement);
     free(team->names.gpu);
     free(team);
 }

@@ -6,6 +6,7 @@
 #ifndef GBA_FAILOVER_ENGINE_H
 #define GBA_FAILOVER_ENGINE_H
 
+#include "gba/failover/facts.h"
 #include "gba/gba.h"
 #include "gba/path/busy.h"
 #include "gba/path/message_barrier.h"
@@ -13,6 +14,17 @@
 #include "gba/path/retry.h"
 #include "gba/path/shape.h"
 
+/* The failover of a team, of failover.c alone. The words of `id` and of the list of registered
+ * teams are under its lock. */
+struct gba_failover {
+    uint64_t id;
+    gba_word_t state;       /* gba_failover_state_t; written under the lock, read without it */
+    struct gba_team *next;  /* in the list */
+    struct gba_team **link; /* the word there that points to this team; NULL: not registered */
+    struct gba_facts facts; /* with those of [size] members */
+};
+
+/* A team. In one allocation with its failover, so that no later agreement can lack memory. */
 struct gba_team {
     /* The fast path, in about one cache line. Arrive on the path, then test up to path->spins
      * times. Set by gba_barrier_init. */
@@ -66,7 +78,6 @@ struct gba_team {
         gba_status_t status; /* why this member gave up the group; GBA_OK: it did not */
         uint64_t round;      /* of that failure, counted from 1 */
     } failure;
-    struct gba_failover *failover;       /* of a team on a device path, else NULL */
     struct gba_message_barrier degraded; /* not opened: there is no degraded mode */
 
     struct {            /* the measurement of other barriers; see trial_run.c */
@@ -82,7 +93,7 @@ struct gba_team {
 
     uint64_t paths;                  /* that the members have tried; the same on all */
     uint64_t fallback_barriers;      /* barriers of the members that did not use the team */
-    struct gba_agreement *agreement; /* behind the failover, see agree/agree.h */
+    struct gba_agreement *agreement; /* of its own allocation, see agree/agree.h */
     uint32_t culprit;                /* the member that caused the reason */
     char name[64];
     struct {                /* for gba_team_why */
@@ -91,6 +102,7 @@ struct gba_team {
         char measured[448]; /* the figures of the last trial, or "" */
         char why[1152];
     } words;
+    struct gba_failover failover; /* the last field: the facts of the members are behind it */
 };
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-size_t gba_facts_bytes(uint32_t size)
-{
-    return sizeof(struct gba_facts) + size * sizeof(struct gba_fact);
-}
-
 void gba_facts_init(struct gba_facts *facts, uint32_t rank, uint32_t size)
 {
     memset(facts, 0, gba_facts_bytes(size));

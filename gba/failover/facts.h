@@ -13,6 +13,7 @@
 #define GBA_FAILOVER_FACTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "gba/path/path.h"
 #include "gba/runtime.h"
@@ -38,7 +39,10 @@ struct gba_facts {
     struct gba_fact members[]; /* [size] */
 };
 
-size_t gba_facts_bytes(uint32_t size);
+static inline size_t gba_facts_bytes(uint32_t size)
+{
+    return sizeof(struct gba_facts) + size * sizeof(struct gba_fact);
+}
 
 /* Initialise gba_facts_bytes(size) bytes. */
 void gba_facts_init(struct gba_facts *facts, uint32_t rank, uint32_t size);

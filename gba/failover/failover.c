@@ -54,29 +54,20 @@ static const uint8_t transitions[GBA_FAILOVER_STATES][EVENTS] = {
     [S(DEGRADED)] = {S(DEGRADED), S(DEGRADED), S(DEGRADED), S(DEGRADED), S(NONE)},
 };
 
-struct gba_failover {
-    uint64_t id;
-    gba_word_t state; /* gba_failover_state_t; written under the lock, read without it */
-    /* Protected by the lock: */
-    struct gba_team *team;
-    struct gba_failover *next, **link; /* in the list of registered teams */
-    struct gba_facts *facts;           /* behind this structure */
-};
-
 /* Protects the failover of all teams of the process, because notifications come in from any thread.
  * Held for a few loads only. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gba_failover *registered;
+static struct gba_team *registered;
 
 /* Under the lock. Relaxed: the state alone orders nothing. The facts that belong to a state are
  * read under the lock. */
-static gba_failover_state_t failover_step(struct gba_failover *failover, enum event event)
+static gba_failover_state_t failover_step(struct gba_team *team, enum event event)
 {
-    uint64_t next = transitions[gba_word_load_relaxed(&failover->state)][event];
+    uint64_t next = transitions[gba_failover_state(team)][event];
 
-    gba_word_store_relaxed(&failover->state, next);
+    gba_word_store_relaxed(&team->failover.state, next);
     if (FAILURE == event)
-        gba_word_store_relaxed(&failover->team->attention_at, 0);
+        gba_word_store_relaxed(&team->attention_at, 0);
     return (gba_failover_state_t)next;
 }
 
@@ -95,75 +86,71 @@ gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *att
     return gba_message_barrier_open(&team->degraded, attr->remote, all, &gba_algo_dissemination, 2);
 }
 
-size_t gba_failover_bytes(uint32_t size)
+/* Whether the team accepts notifications. */
+static bool is_registered(const struct gba_team *team)
 {
-    return sizeof(struct gba_failover) + gba_facts_bytes(size);
+    return team->failover.link != NULL;
 }
 
 /* Remove the team from the list. */
 static void failover_end(struct gba_team *team)
 {
-    struct gba_failover *failover = team->failover;
+    struct gba_failover *failover = &team->failover;
 
     pthread_mutex_lock(&lock);
-    (void)failover_step(failover, CLOSE);
+    (void)failover_step(team, CLOSE);
     *failover->link = failover->next;
     if (failover->next != NULL)
-        failover->next->link = failover->link;
+        failover->next->failover.link = failover->link;
+    failover->link = NULL;
     pthread_mutex_unlock(&lock);
-    team->failover = NULL;
 }
 
 void gba_failover_register(struct gba_team *team, uint64_t id)
 {
-    struct gba_failover *failover = (struct gba_failover *)(team + 1);
+    struct gba_failover *failover = &team->failover;
 
-    if (team->failover != NULL)
+    if (is_registered(team))
         failover_end(team);
-    memset(failover, 0, sizeof *failover);
     failover->id = id;
-    failover->team = team;
-    failover->facts = (struct gba_facts *)(failover + 1);
-    gba_facts_init(failover->facts, team->rank, team->size);
-    team->failover = failover;
+    gba_facts_init(&failover->facts, team->rank, team->size);
     pthread_mutex_lock(&lock);
-    (void)failover_step(failover, REGISTER);
+    (void)failover_step(team, REGISTER);
     failover->next = registered;
     failover->link = &registered;
     if (failover->next != NULL)
-        failover->next->link = &failover->next;
-    registered = failover;
+        failover->next->failover.link = &failover->next;
+    registered = team;
     pthread_mutex_unlock(&lock);
 }
 
 void gba_failover_close(struct gba_team *team)
 {
-    if (team->failover == NULL)
+    if (!is_registered(team))
         return;
     failover_end(team);
     gba_degraded_close(team);
 }
 
-static struct gba_failover *failover_find(uint64_t id)
+/* Under the lock. */
+static struct gba_team *team_find(uint64_t id)
 {
-    struct gba_failover *failover = registered;
+    struct gba_team *team = registered;
 
-    while (failover != NULL && failover->id != id)
-        failover = failover->next;
-    return failover;
+    while (team != NULL && team->failover.id != id)
+        team = team->failover.next;
+    return team;
 }
 
 gba_failover_state_t gba_failover_state(const struct gba_team *team)
 {
-    if (team->failover == NULL)
-        return GBA_FAILOVER_NONE;
-    return (gba_failover_state_t)gba_word_load_relaxed(&team->failover->state);
+    return (gba_failover_state_t)gba_word_load_relaxed(&team->failover.state);
 }
 
 void gba_failover_fail(struct gba_team *team)
 {
     pthread_mutex_lock(&lock);
-    (void)failover_step(team->failover, FAILURE);
+    (void)failover_step(team, FAILURE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -177,16 +164,15 @@ void gba_failover_attend(struct gba_team *team, uint64_t rounds)
 
 gba_status_t gba_failover_start(struct gba_team *team)
 {
-    struct gba_failover *failover = team->failover;
     struct gba_path_base *path = team->path;
     const uint64_t round = gba_team_rounds(team) + 1;
     const bool due = degraded_ready(team) && gba_failover_leaves(team);
     gba_failover_state_t state;
 
     pthread_mutex_lock(&lock);
-    state = failover_step(failover, due ? START_DUE : START);
+    state = failover_step(team, due ? START_DUE : START);
     if (S(BYPASSING) == state)
-        gba_facts_bypass(failover->facts, round);
+        gba_facts_bypass(&team->failover.facts, round);
     pthread_mutex_unlock(&lock);
     if (S(DEGRADED) == state)
         return gba_message_barrier_start(&team->degraded, team->degraded.algo.seq + 1);
@@ -202,7 +188,7 @@ enum gba_arrived gba_failover_arrived(const struct gba_team *team, uint32_t memb
     if (member == team->rank)
         return GBA_ARRIVED_YES;
     pthread_mutex_lock(&lock);
-    arrived = gba_facts_arrived(team->failover->facts, member, gba_team_rounds(team) + 1);
+    arrived = gba_facts_arrived(&team->failover.facts, member, gba_team_rounds(team) + 1);
     pthread_mutex_unlock(&lock);
     return arrived;
 }
@@ -210,13 +196,12 @@ enum gba_arrived gba_failover_arrived(const struct gba_team *team, uint32_t memb
 void gba_failover_widen(struct gba_team *team)
 {
     pthread_mutex_lock(&lock);
-    gba_facts_widen(team->failover->facts);
+    gba_facts_widen(&team->failover.facts);
     pthread_mutex_unlock(&lock);
 }
 
 gba_status_t gba_failover_test(struct gba_team *team)
 {
-    struct gba_failover *failover = team->failover;
     struct gba_path_base *path = team->path;
     gba_status_t status;
     bool complete;
@@ -231,7 +216,7 @@ gba_status_t gba_failover_test(struct gba_team *team)
      * stored the notification. The runtime orders what the members wrote before they arrived before
      * their notifications. */
     pthread_mutex_lock(&lock);
-    complete = gba_facts_complete(failover->facts, gba_team_rounds(team) + 1);
+    complete = gba_facts_complete(&team->failover.facts, gba_team_rounds(team) + 1);
     pthread_mutex_unlock(&lock);
     if (complete) {
         /* This member does not release its node, whose members may have no neighbour that knows of
@@ -259,62 +244,59 @@ gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notific
         return GBA_ERR_BUSY;
     if (team->path->ops->extra_peers != NULL)
         team->path->ops->extra_peers(team->path, &extra);
-    facts = team->failover->facts;
+    facts = &team->failover.facts;
     pthread_mutex_lock(&lock);
     /* A domain leader that still waits for other leaders (gba_path_ops.finish) owes "completed" as
      * well: they may need it to send what it waits for. */
     complete = !team->under_way || gba_facts_complete(facts, round);
     status = gba_facts_next(facts, round, complete, &extra, notification, to);
     pthread_mutex_unlock(&lock);
-    notification->team = team->failover->id;
+    notification->team = team->failover.id;
     return status;
 }
 
 uint64_t gba_team_failed_id(const gba_team_t *team)
 {
-    return team != NULL && gba_failover_failed(team) ? team->failover->id : 0;
+    return team != NULL && gba_failover_failed(team) ? team->failover.id : 0;
 }
 
 gba_status_t gba_notification_take(const gba_notification_t *notification)
 {
-    struct gba_failover *failover;
+    struct gba_team *team;
     gba_status_t status = GBA_ERR_STALE;
 
     pthread_mutex_lock(&lock);
-    failover = failover_find(notification->team);
-    if (failover != NULL)
-        status = gba_facts_take(failover->facts, notification);
+    team = team_find(notification->team);
+    if (team != NULL)
+        status = gba_facts_take(&team->failover.facts, notification);
     /* No device completes a round at which one member does not arrive. */
     if (GBA_OK == status)
-        (void)failover_step(failover, FAILURE);
+        (void)failover_step(team, FAILURE);
     pthread_mutex_unlock(&lock);
     return status;
 }
 
 /* Make the answer of a team that this member has not left. Under the lock. */
-static gba_status_t failover_answer(struct gba_failover *failover,
-                                    const gba_notification_t *notification,
+static gba_status_t failover_answer(struct gba_team *team, const gba_notification_t *notification,
                                     gba_notification_t *answer)
 {
-    const struct gba_team *team = failover->team;
-
     if (notification->member >= team->size)
         return GBA_ERR_PARAM;
     /* Another thread may be counting the round; the next call then sees it. Acquire: pairs with
      * gba_team_complete. */
     if (gba_word_load_acquire(&team->rounds) < notification->round)
         return GBA_INPROGRESS;
-    if (!gba_facts_answer(failover->facts, notification->member, notification->round))
+    if (!gba_facts_answer(&team->failover.facts, notification->member, notification->round))
         return GBA_ERR_STALE;
     answer->member = team->rank;
-    answer->first_bypassed = failover->facts->first_bypassed;
+    answer->first_bypassed = team->failover.facts.first_bypassed;
     return GBA_OK;
 }
 
 gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                      gba_notification_t *answer)
 {
-    struct gba_failover *failover;
+    struct gba_team *team;
     gba_status_t status = GBA_OK;
 
     *answer = (gba_notification_t){.team = notification->team,
@@ -323,9 +305,9 @@ gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                    .members = 1,
                                    .completed = 1};
     pthread_mutex_lock(&lock);
-    failover = failover_find(notification->team);
-    if (failover != NULL)
-        status = failover_answer(failover, notification, answer);
+    team = team_find(notification->team);
+    if (team != NULL)
+        status = failover_answer(team, notification, answer);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -337,7 +319,7 @@ bool gba_failover_leaves(const struct gba_team *team)
     if (!gba_failover_failed(team))
         return false;
     pthread_mutex_lock(&lock);
-    due = team->failover->facts->first_bypassed <= gba_team_rounds(team);
+    due = team->failover.facts.first_bypassed <= gba_team_rounds(team);
     pthread_mutex_unlock(&lock);
     return due;
 }

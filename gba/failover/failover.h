@@ -17,9 +17,11 @@ typedef enum gba_failover_state {
     GBA_FAILOVER_STATES
 } gba_failover_state_t;
 
-/* Bytes of the failover of a team with `size` members. It lies behind the team in one allocation,
- * so that no second allocation can fail. */
-size_t gba_failover_bytes(uint32_t size);
+/* Bytes of a team with `size` members. */
+static inline size_t gba_team_bytes(uint32_t size)
+{
+    return sizeof(struct gba_team) + size * sizeof(struct gba_fact);
+}
 
 /*
  * Accept notifications for this team from now on. To be called before the agreement's first

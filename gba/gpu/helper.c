@@ -56,8 +56,9 @@ static gba_status_t agree(struct gba_gpu_group *group)
         return GBA_OK;
     if (sizeof attr.id != getrandom(&attr.id, sizeof attr.id, 0) || 0 == attr.id)
         return GBA_ERR_IO;
-    status = GBA_DUE_RECOVER == due ? gba_team_recover(group->team, &attr, group->attr.oob)
-                                    : gba_team_renegotiate(group->team, &attr, group->attr.oob);
+    status = (GBA_DUE_RECOVER == due ? gba_team_recover
+              : GBA_DUE_TRIAL == due ? gba_team_trial
+                                     : gba_team_renegotiate)(group->team, &attr, group->attr.oob);
     gba_team_own(group->team, &group->own);
     return status;
 }

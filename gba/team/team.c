@@ -39,10 +39,12 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
 gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                   const gba_oob_t *oob)
 {
-    if (GBA_DUE_TRIAL == gba_team_due(team, true))
-        return team->trial.is_short ? gba_trial_short(team, attr, oob)
-                                    : gba_trial_run(team, attr, oob);
     return agree(team, GBA_DUE_REQUEST, attr, oob, &team);
+}
+
+gba_status_t gba_team_trial(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    return team->trial.is_short ? gba_trial_short(team, attr, oob) : gba_trial_run(team, attr, oob);
 }
 
 gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)

@@ -416,7 +416,7 @@ static void trial_abandon(struct trial *t)
     for (uint32_t i = 0; i < t->made.count; i++)
         if (t->made.at[i].path != t->team->path)
             gba_path_destroy(t->made.at[i].path);
-    if (t->team->path == NULL || t->team->failover == NULL) {
+    if (t->team->path == NULL || GBA_FAILOVER_NONE == gba_failover_state(t->team)) {
         gba_failover_close(t->team);
         gba_degraded_close(t->team);
     }

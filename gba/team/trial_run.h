@@ -9,7 +9,7 @@
 /*
  * Carry out a trial, or postpone it, and plan the next one. On GBA_OK the team has the same barrier
  * as before or another one, and the texts of its path are those of that barrier.
- * attr, oob: as for gba_team_renegotiate. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: the runtime lost
+ * attr, oob: as for gba_team_trial. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: the runtime lost
  * a connection; or the error of attr->fallback. On an error the team must not be used any more.
  * Collective over oob: all members are in the end of the same barrier. Blocks.
  */

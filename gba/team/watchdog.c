@@ -289,7 +289,7 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 static gba_status_t watch_failed(struct gba_team *team)
 {
     gba_node_set_failed(team->path->node);
-    if (team->failover == NULL) /* in a trial, which drops the path */
+    if (GBA_FAILOVER_NONE == gba_failover_state(team)) /* in a trial, which drops the path */
         return GBA_ERR_DEAD;
     team->failure.status = GBA_ERR_DEAD;
     team->failure.round = gba_team_rounds(team) + 1;
@@ -324,7 +324,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
     /* The leader may have released the node before it found the device dead. This member's next
      * test then sees that release, as in any failed round. */
     if (gba_node_failed(path->node)) {
-        if (team->failover == NULL)
+        if (GBA_FAILOVER_NONE == gba_failover_state(team))
             return GBA_ERR_DEAD;
         gba_failover_fail(team);
     }

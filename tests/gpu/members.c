@@ -174,6 +174,7 @@ gba_status_t member_barrier(struct member *me)
     if (GBA_DUE_NOTHING == due)
         return status < GBA_OK ? status : GBA_OK;
     me->attr.id = new_id(me);
-    return GBA_DUE_RECOVER == due ? gba_team_recover(me->team, &me->attr, &me->oob)
-                                  : gba_team_renegotiate(me->team, &me->attr, &me->oob);
+    return (GBA_DUE_RECOVER == due ? gba_team_recover
+            : GBA_DUE_TRIAL == due ? gba_team_trial
+                                   : gba_team_renegotiate)(me->team, &me->attr, &me->oob);
 }

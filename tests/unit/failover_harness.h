@@ -141,7 +141,7 @@ static const struct gba_dev_ops device_ops = {.arrive = device_arrive};
 static void member_open(uint32_t rank)
 {
     struct member *me = &members[rank];
-    struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(rules->size));
+    struct gba_team *team = calloc(1, gba_team_bytes(rules->size));
 
     memset(me, 0, sizeof *me);
     me->team = team;
@@ -226,7 +226,8 @@ static void message_deliver(uint32_t index)
 {
     struct message *m = &messages[index];
     gba_notification_t notification = message_notification(m);
-    struct gba_failover *failover = failover_find(notification.team);
+    struct gba_team *team = team_find(notification.team);
+    struct gba_failover *failover = team != NULL ? &team->failover : NULL;
     uint64_t before = failover != NULL ? failover->state : 0;
 
     (void)gba_notification_take(&notification);
@@ -234,7 +235,7 @@ static void message_deliver(uint32_t index)
         failover->state = before;
     if (failover != NULL && rules->fault == OVERWRITE && !m->completed)
         for (uint32_t i = m->from; i < m->from + (uint32_t)m->members; i++)
-            failover->facts->members[i].arrived = m->round;
+            failover->facts.members[i].arrived = m->round;
     if (m->completed)
         message_drop(index);
     else

@@ -74,8 +74,8 @@ static void member_forget(struct kept_member *kept)
 
 static void member_keep(struct kept_member *kept, const struct member *me)
 {
-    const struct gba_failover *failover = (const struct gba_failover *)(me->team + 1);
-    const struct gba_facts *facts = failover->facts;
+    const struct gba_failover *failover = &me->team->failover;
+    const struct gba_facts *facts = &failover->facts;
 
     *kept = (struct kept_member){
         .phase = me->phase,
@@ -152,8 +152,8 @@ static void harness_keep(struct kept *kept)
 
 static void member_restore(struct member *me, const struct kept_member *kept)
 {
-    struct gba_failover *failover = (struct gba_failover *)(void *)(me->team + 1);
-    struct gba_facts *facts = failover->facts;
+    struct gba_failover *failover = &me->team->failover;
+    struct gba_facts *facts = &failover->facts;
 
     me->phase = kept->phase;
     me->pushed = kept->pushed;
@@ -166,7 +166,6 @@ static void member_restore(struct member *me, const struct kept_member *kept)
     me->team->rounds = kept->rounds;
     me->team->under_way = kept->under_way;
     failover->state = GBA_FAILOVER_FAILED; /* temporarily: gba_barrier_init reads it */
-    me->team->failover = failover;
     if (failover->link == NULL)
         abort();
     gba_barrier_init(me->team);
@@ -190,7 +189,7 @@ static void harness_restore(const struct kept *kept)
     /* Rebuild the list of registered teams; members that have left are removed again. */
     registered = NULL;
     for (uint32_t m = 0; m < rules->size; m++) {
-        members[m].team->failover = NULL;
+        members[m].team->failover.link = NULL;
         gba_failover_register(members[m].team, m + 1);
         member_restore(&members[m], &kept->members[m]);
         if (members[m].phase == LEFT)

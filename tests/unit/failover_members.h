@@ -68,7 +68,7 @@ static gba_status_t member_test(struct member *me)
 
     if (rules->fault == HASTY && gba_failover_failed(team))
         for (uint32_t m = 0; m < rules->size; m++)
-            if (m != team->rank && team->failover->facts->members[m].arrived >= entered_of(me)) {
+            if (m != team->rank && team->failover.facts.members[m].arrived >= entered_of(me)) {
                 team->under_way = false;
                 team->rounds++;
                 return GBA_OK;

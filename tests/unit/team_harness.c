@@ -183,7 +183,9 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
         /* Each call returns a different id; the ids of the members follow it. */
         if (0 != next.id)
             next.id += ++agreements * HARNESS_IDS;
-        status = gba_team_renegotiate(team, &next, oob);
+        status =
+            (GBA_DUE_TRIAL == gba_team_due(team, true) ? gba_team_trial
+                                                       : gba_team_renegotiate)(team, &next, oob);
         if (path != gba_team_path(team))
             w->moved[oob->rank] = round;
         if (GBA_OK == status && 0 != w->params.trial_test)

@@ -233,7 +233,7 @@ static gba_status_t attempt_at_device(struct gba_path_base *path)
  */
 TEST(test_first_notified_bypasses)
 {
-    struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
+    struct gba_team *team = calloc(1, gba_team_bytes(2));
     const gba_notification_t reported = {
         .team = 77, .round = 1, .first_bypassed = UINT64_MAX, .member = 1, .members = 1};
     gba_notification_t mine = {0};
@@ -274,7 +274,7 @@ static gba_status_t attempt_notified(struct gba_path_base *path)
 /* A barrier that notifications complete is complete: no error, although further steps are due. */
 TEST(test_completed_is_no_error)
 {
-    struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
+    struct gba_team *team = calloc(1, gba_team_bytes(2));
 
     assert_non_null(team);
     team->size = 2;
@@ -314,7 +314,7 @@ static gba_status_t attempt_at_once(struct gba_path_base *path)
  */
 TEST(test_release_with_notification_due)
 {
-    struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
+    struct gba_team *team = calloc(1, gba_team_bytes(2));
 
     assert_non_null(team);
     team->size = 2;
@@ -348,7 +348,7 @@ static const struct gba_transport_ops nowhere_ops = {.name = "nowhere", .set = s
 /* One member passes through all states. */
 TEST(test_states)
 {
-    struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
+    struct gba_team *team = calloc(1, gba_team_bytes(2));
     struct gba_transport nowhere = {.ops = &nowhere_ops};
 
     assert_non_null(team);

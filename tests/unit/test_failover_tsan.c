@@ -53,7 +53,7 @@ int main(void)
     pthread_t thread;
     bool right;
 
-    harness.team = calloc(1, sizeof *harness.team + gba_failover_bytes(2));
+    harness.team = calloc(1, gba_team_bytes(2));
     if (harness.team == NULL)
         return 1;
     harness.team->size = 2;

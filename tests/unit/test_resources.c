@@ -87,7 +87,7 @@ gba_status_t __wrap_gba_team_create(const gba_team_attr_t *attr, const gba_oob_t
     return agreement_end(__real_gba_team_create(attr, oob, team));
 }
 
-/* Both ways to agree again. */
+/* The ways to agree again. */
 #define AGAIN(name, phase)                                                    \
     gba_status_t __real_##name(gba_team_t *team, const gba_team_attr_t *attr, \
                                const gba_oob_t *oob);                         \
@@ -100,6 +100,7 @@ gba_status_t __wrap_gba_team_create(const gba_team_attr_t *attr, const gba_oob_t
         return agreement_end(__real_##name(team, attr, oob));                 \
     }
 AGAIN(gba_team_renegotiate, RENEGOTIATE)
+AGAIN(gba_team_trial, RENEGOTIATE)
 AGAIN(gba_team_recover, RECOVER)
 
 /* ------------------------------------------------------------------------------- sweeps --- */

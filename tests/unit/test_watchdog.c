@@ -88,7 +88,7 @@ static void trial_body(struct scene *scene, const gba_oob_t *oob, gba_team_t *te
     late.min = reduce_late;
     trial_oob = oob;
     if (GBA_RENEGOTIATE == gba_barrier_wait(team, NULL, NULL) &&
-        GBA_OK == gba_team_renegotiate(team, attr, &late))
+        GBA_OK == gba_team_trial(team, attr, &late))
         scene->taken = gba_team_path(team);
     gba_barrier_wait(team, NULL, NULL);
 }

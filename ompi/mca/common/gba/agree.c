@@ -174,7 +174,7 @@ static gba_status_t agree_trial(struct gba_common_module *m)
     gba_status_t status = agree_begin(m, GBA_DUE_TRIAL);
 
     if (GBA_OK == status)
-        status = gba_team_renegotiate(m->team, &m->agreement->attr, &m->agreement->oob);
+        status = gba_team_trial(m->team, &m->agreement->attr, &m->agreement->oob);
     return agree_end(m, status, m->team);
 }
 
