@@ -89,7 +89,7 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
             continue;
         *to = (struct predict_candidate){
             .choice = from->choice, .formula = 1000 * from->cost, .refused = from->refusal.reason};
-        gba_trial_name(&from->choice, hosts > 1, to->name);
+        gba_choice_name(&from->choice, hosts > 1, to->name);
         /* Rules for as long as nothing is known. */
         if (GBA_ERR_FEW_HOSTS == to->refused || GBA_ERR_SLOWER == to->refused)
             to->refused = GBA_OK;

@@ -8,7 +8,7 @@
 #include "sim/predict/engine.h"
 
 struct predict_candidate {
-    char name[GBA_TRIAL_NAME];
+    char name[GBA_CHOICE_NAME];
     struct gba_choice choice;
     gba_status_t refused; /* GBA_OK: it is simulated; else the reason; GBA_ERR_UNSUPPORTED: the
                              runtime's own */

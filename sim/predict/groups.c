@@ -176,17 +176,16 @@ static void device_take(struct predict *p, const struct predict_event *event)
     }
 }
 
-void predict_group_event(struct predict *p, const struct predict_event *event)
+bool predict_group_event(struct predict *p, const struct predict_event *event)
 {
     const uint32_t actor = event->who;
 
     if (PREDICT_ARRIVAL == event->what >> 28) {
         device_take(p, event);
-        return;
+        return false;
     }
     p->offload.member[actor].flag = event->what & PREDICT_LOW; /* PREDICT_FLAG */
-    if (p->turns)
-        return;
-    predict_work(p, predict_rank_of(p, actor), event->time, 0);
-    predict_actor_go(p, actor);
+    if (!p->turns)
+        predict_work(p, predict_rank_of(p, actor), event->time, 0);
+    return !p->turns;
 }

@@ -246,7 +246,7 @@ static void message_receive(struct predict *p, const struct predict_event *event
     predict_work(p, rank, at, local ? p->cluster->o_local : p->cluster->o_recv);
 }
 
-void predict_signal(struct predict *p, const struct predict_event *event)
+bool predict_signal(struct predict *p, const struct predict_event *event)
 {
     const uint32_t kind = event->what >> 28, slot = event->what >> 1 & 0x7fff;
     const uint32_t actor = event->who, rank = predict_rank_of(p, actor);
@@ -257,12 +257,11 @@ void predict_signal(struct predict *p, const struct predict_event *event)
     if (p->turns) {
         p->turn[rank].remote += PREDICT_MESSAGE == kind && !local;
         p->turn[rank].local += PREDICT_MESSAGE == kind && local;
-        return;
+        return false;
     }
     if (PREDICT_MESSAGE == kind)
         message_receive(p, event);
     else
         predict_work(p, rank, event->time, 0);
-    if (PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase)
-        predict_actor_go(p, actor);
+    return PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase;
 }

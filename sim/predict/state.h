@@ -151,21 +151,40 @@ struct predict {
     } memory;
 };
 
-/* Allocate zeroed memory, which is counted, until the end of the simulation. Sets
- * memory.short_of. */
-void *predict_alloc(struct predict *p, size_t count, size_t bytes);
-
 static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
 {
     return p->nodes ? actor * p->on_host : actor;
 }
 
+/* The files, lowest first: none calls a later one. */
+
+/* --- work.c */
+
+/* Allocate zeroed memory, which is counted, until the end of the simulation. Sets
+ * memory.short_of. */
+void *predict_alloc(struct predict *p, size_t count, size_t bytes);
+
+/* A number that depends on nothing but its arguments. */
+uint64_t predict_mix(const struct predict *p, uint64_t of);
+
+/* The ranks of a machine. */
+uint32_t predict_on_machine(const struct predict *p);
+
+/* The core of a rank, whose interruptions it has; without turns the rank has one of its own. */
+uint32_t predict_core_of(const struct predict *p, uint32_t rank);
+
+/* What caches lack costs more, the more ranks take turns on a core: `more` for each after two. Of
+ * eight none has anything left (measured with 2, 4, 8 and 16 on cores of 2 MiB). */
+uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more);
+
 /* The processor of a rank works for a time, from `from` or from when it is free, and longer by the
  * interruptions of its core. Returns the end. */
 uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t work);
 
-/* Shared memory (memory.c): the time from a store by one rank until another rank of its host, which
- * polls the line, has it. */
+/* --- memory.c: shared memory */
+
+/* The time from a store by one rank until another rank of its host, which polls the line, has it.
+ */
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to);
 
 /* The actor that runs stores to a line that another one polls. Returns when the store leaves its
@@ -176,7 +195,27 @@ uint64_t predict_store(struct predict *p);
  * line: its number, below PREDICT_NO_LINE. shared: others load the line, too. */
 void predict_load(struct predict *p, uint32_t line, bool found, uint64_t from, bool shared);
 
-/* A rank arrives at its next barrier; it leaves the barrier of that number, from 0 on. */
+/* --- link.c: the algorithm, by messages or stores */
+
+gba_status_t predict_links_init(struct predict *p, int32_t algorithm);
+gba_status_t predict_algo_start(struct predict *p, uint32_t actor);
+gba_status_t predict_algo_test(struct predict *p, uint32_t actor);
+bool predict_signal(struct predict *p, const struct predict_event *event); /* the actor goes on */
+void predict_links_left(struct predict *p, uint32_t actor); /* it leaves its barrier */
+
+/* --- groups.c: the groups */
+
+gba_status_t predict_groups_init(struct predict *p);
+bool predict_group_serves(const struct predict *p, uint32_t actor); /* its domain has a group */
+void predict_group_arrive(struct predict *p, uint32_t actor);
+bool predict_group_released(struct predict *p, uint32_t actor);
+bool predict_group_event(struct predict *p, const struct predict_event *event); /* as _signal */
+
+/* --- barrier.c */
+
+/* A rank is to arrive at the barrier of that number, from 0 on, after it has left one at `exit`;
+ * arrives at its next barrier; leaves the barrier of that number. */
+void predict_enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit);
 void predict_enter(struct predict *p, uint32_t rank, uint64_t at);
 void predict_leave(struct predict *p, uint32_t rank, uint32_t round, uint64_t at);
 
@@ -184,30 +223,9 @@ void predict_leave(struct predict *p, uint32_t rank, uint32_t round, uint64_t at
 void predict_actor_start(struct predict *p, uint32_t actor);
 void predict_actor_go(struct predict *p, uint32_t actor);
 
-/* Turns (turns.c): the cores and their ranks; a core runs its next rank. */
+/* --- turns.c: the cores and their ranks; a core runs its next rank. */
+
 void predict_turns_init(struct predict *p);
 void predict_core_run(struct predict *p, uint32_t core, uint64_t now);
-
-/* The core of a rank, whose interruptions it has; without turns the rank has one of its own. */
-uint32_t predict_core_of(const struct predict *p, uint32_t rank);
-
-/* What caches lack costs more, the more ranks take turns on a core: `more` for each after two. Of
- * eight none has anything left (measured with 2, 4, 8 and 16 on cores of 2 MiB). */
-uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more);
-
-/* The algorithm, by messages or stores (link.c). */
-gba_status_t predict_links_init(struct predict *p, int32_t algorithm);
-gba_status_t predict_algo_start(struct predict *p, uint32_t actor);
-gba_status_t predict_algo_test(struct predict *p, uint32_t actor);
-void predict_signal(struct predict *p, const struct predict_event *event);
-
-void predict_links_left(struct predict *p, uint32_t actor); /* it leaves its barrier */
-
-/* The groups (groups.c). */
-gba_status_t predict_groups_init(struct predict *p);
-bool predict_group_serves(const struct predict *p, uint32_t actor); /* its domain has a group */
-void predict_group_arrive(struct predict *p, uint32_t actor);
-bool predict_group_released(struct predict *p, uint32_t actor);
-void predict_group_event(struct predict *p, const struct predict_event *event);
 
 #endif

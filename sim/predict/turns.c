@@ -3,31 +3,10 @@
 #include "gba/path/busy.h"
 #include "sim/predict/state.h"
 
-static uint32_t on_machine(const struct predict *p)
-{
-    const uint64_t many = p->on_host * p->cluster->hosts_per_machine;
-
-    return many < p->ranks ? (uint32_t)many : p->ranks;
-}
-
-uint32_t predict_core_of(const struct predict *p, uint32_t rank)
-{
-    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
-
-    return p->turns ? rank / many * cores + rank % many % cores : rank;
-}
-
-uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more)
-{
-    const uint32_t ranks = p->turns ? p->core[predict_core_of(p, rank)].ranks : 1;
-
-    return ranks > 8 ? 6 * more : ranks > 2 ? (ranks - 2) * more : 0;
-}
-
 /* The rank after `rank` on its core. */
 static uint32_t neighbour(const struct predict *p, uint32_t rank)
 {
-    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
+    const uint32_t cores = (uint32_t)p->cluster->cores, many = predict_on_machine(p);
     const uint32_t first = rank / many * many, next = rank + cores;
 
     return next < first + many && next < p->ranks ? next : first + (rank - first) % cores;
@@ -146,7 +125,7 @@ void predict_core_run(struct predict *p, uint32_t core, uint64_t now)
 
 void predict_turns_init(struct predict *p)
 {
-    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
+    const uint32_t cores = (uint32_t)p->cluster->cores, many = predict_on_machine(p);
     const uint32_t machines = (p->ranks - 1) / many + 1;
 
     p->turn = predict_alloc(p, p->ranks, sizeof *p->turn);
