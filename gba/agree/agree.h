@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An agreement in progress: its state, for agree.c, which has the loop, build.c, which makes this
+ * An agreement in progress: its state, for loop.c, which has the steps, build.c, which makes this
  * member's part of a path, and reason.c, which sets the outcome in words.
  */
 #ifndef GBA_AGREE_AGREE_H
 #define GBA_AGREE_AGREE_H
 
 #include "gba/agree/plan.h"
+#include "gba/agree/shape.h"
+#include "gba/agree/trial.h"
 #include "gba/failover/engine.h"
 #include "gba/path/node.h"
 #include "gba/transport/segment.h"
 
-/* The exchange that is posted. agree.c has the order. */
+/* The exchange that is posted. loop.c has the order. */
 enum gba_agree_state {
     GBA_AGREE_FACTS,
     GBA_AGREE_SWITCHES,

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/plan.h"
 
-/* Largest team for which `auto` takes dissemination over messages. It sends log2(size) signals one
- * after the other. Above this size the rounds that radix saves outweigh its larger number of
- * messages. */
-#define AUTO_V1_MAX 16u
-
-/* The largest team on one host whose algorithms were measured with a core for each member. */
-#define FORMULA_ABOVE 16u
-
 bool gba_reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
            GBA_ERR_QUOTA == reason;
+}
+
+/* The expected time of a path; 0: not known, also as long as the hosts are not. */
+static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t at)
+{
+    const struct gba_switches *switches = &info->switches;
+    const uint32_t most =
+        at < switches->count ? switches->members_max[at] : info->terms.members_max;
+
+    return gba_choice_cost(info, choice,
+                           GBA_AT_EACH == at ? info->ports
+                           : 0 == most       ? 1
+                                             : (info->hosts - 1) / most + 1);
 }
 
 static enum gba_need candidate_need(const struct gba_info *info, enum gba_kind kind)
@@ -34,83 +39,6 @@ static void list_add(struct gba_list *list, const struct gba_info *info, struct 
                                                      .at = at,
                                                      .choice = choice,
                                                      .refusal = refusal};
-}
-
-/* The expected time of a path; 0: not known, also as long as the hosts are not. */
-static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t at)
-{
-    const struct gba_terms *terms = &info->terms;
-    const struct gba_switches *switches = &info->switches;
-    const uint32_t most = at < switches->count ? switches->members_max[at] : terms->members_max;
-    const struct gba_cost_team team = {.members = info->size,
-                                       .hosts = info->hosts,
-                                       .largest = info->largest,
-                                       .domains = GBA_AT_EACH == at ? info->ports
-                                                  : 0 == most       ? 1
-                                                                    : (info->hosts - 1) / most + 1,
-                                       .oversubscribed = info->oversubscribed};
-
-    return 0 == info->hosts ? 0 : gba_cost(&terms->cost, &team, choice);
-}
-
-/* ----------------------------------------------------------------------------- software --- */
-
-int32_t gba_algorithm_auto(uint32_t size)
-{
-    return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
-}
-
-/* An algorithm over messages, and for more processes than cores if hierarchy is flat. */
-static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bool pull)
-{
-    if (GBA_ALGORITHM_AUTO == wanted)
-        return gba_algorithm_auto(size);
-    if (!one_host && GBA_ALGORITHM_V3 == wanted && !pull)
-        return GBA_ALGORITHM_V1; /* central (v3) reads flags; messages cannot */
-    return wanted;
-}
-
-/*
- * The algorithm of members on one host with a core for each, as gba/algo/README.md has measured it:
- * one round for up to 4 members, radix 4 for up to 16. Beyond, the formula decides, unmeasured.
- */
-static struct gba_choice choice_of_cores(const struct gba_info *info)
-{
-    struct gba_choice first = {.hierarchy = GBA_HIERARCHY_FLAT, .algorithm = GBA_ALGORITHM_V2};
-    struct gba_choice choice = first;
-    uint8_t radices[GBA_RADICES_MOST];
-    const uint32_t count = gba_trial_radices(info, info->size, radices);
-
-    if (0 == count)
-        return (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT, .algorithm = GBA_ALGORITHM_V1};
-    first.radix = info->size <= 4 ? radices[count - 1] : radices[0]; /* all, or 4 */
-    for (uint32_t i = 1; i < count && info->size > FORMULA_ABOVE; i++) {
-        choice.radix = radices[i];
-        if (cost_of(info, choice, 0) < cost_of(info, first, 0))
-            first = choice;
-    }
-    return first;
-}
-
-/* The software barrier that the parameters and the table of algorithms choose. */
-static struct gba_choice choice_first(const struct gba_info *info)
-{
-    const struct gba_terms *terms = &info->terms;
-    const bool flat = info->one_host || GBA_HIERARCHY_FLAT == terms->hierarchy;
-    const bool any = GBA_ALGORITHM_AUTO == terms->algorithm;
-    struct gba_choice choice = {.hierarchy = flat ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE};
-
-    if (info->one_host && any && (info->oversubscribed || GBA_HIERARCHY_NODE == terms->hierarchy))
-        return (struct gba_choice){.hierarchy = GBA_HIERARCHY_NODE,
-                                   .algorithm = GBA_ALGORITHM_AUTO};
-    if (info->one_host && !info->oversubscribed && info->size > 2 &&
-        (any || GBA_ALGORITHM_V2 == terms->algorithm))
-        return choice_of_cores(info);
-    choice.algorithm = algorithm_choose(terms->algorithm, flat ? info->size : info->hosts,
-                                        info->one_host, info->pull);
-    if (GBA_ALGORITHM_V2 == choice.algorithm || GBA_ALGORITHM_TREE == choice.algorithm)
-        choice.radix = gba_terms_radix(terms);
-    return choice;
 }
 
 static struct gba_refusal software_refusal(const struct gba_info *info)
@@ -189,7 +117,7 @@ static bool device_slower(const struct gba_info *info, enum gba_kind kind)
 {
     const uint64_t device = gba_cost_preferred(cost_of(info, group_choice(kind), 0));
     struct gba_choice choices[GBA_CHOICES_MOST];
-    const uint32_t count = gba_trial_list(info, false, choices);
+    const uint32_t count = gba_choices_list(info, false, choices);
 
     for (uint32_t i = 0; i < count && GBA_OK == software_refusal(info).reason; i++)
         if (cost_of(info, choices[i], 0) < device)
@@ -254,29 +182,14 @@ static void sort_software(struct gba_candidate *first, uint32_t count, const str
     }
 }
 
-/* Whether a trial is to leave a choice out: on one host with a core for each member its time is
- * expected to be twice that of another one of its hierarchy, which is more than the formula errs.
- */
-static bool choice_slow(const struct gba_info *info, const struct gba_choice *choices,
-                        uint32_t count, uint32_t at)
-{
-    const uint64_t cost = cost_of(info, choices[at], 0);
-
-    for (uint32_t i = 0;
-         i < count && info->one_host && !info->oversubscribed && !choices[at].fallback; i++)
-        if (!choices[i].fallback && choices[i].hierarchy == choices[at].hierarchy &&
-            cost_of(info, choices[i], 0) < cost / 2)
-            return true;
-    return false;
-}
-
 /* The chosen software barrier and those that a trial measures, then the runtime's. */
 static void list_software(struct gba_list *list, const struct gba_info *info, bool trial)
 {
-    const struct gba_choice first = choice_first(info);
+    const struct gba_choice first = gba_choice_first(info);
     const uint32_t from = list->count;
     struct gba_choice choices[GBA_CHOICES_MOST];
-    const uint32_t count = gba_trial_list(info, trial && 0 != info->terms.trial_fallback, choices);
+    const uint32_t count =
+        gba_choices_list(info, trial && 0 != info->terms.trial_fallback, choices);
     const struct gba_refusal none = {GBA_OK, 0};
 
     if (!trial)
@@ -284,7 +197,7 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
     for (uint32_t i = 0; i < count; i++)
         if (choices[i].fallback)
             list_add(list, info, choices[i], GBA_KIND_FALLBACK, 0, none);
-        else if (trial ? !choice_slow(info, choices, count, i)
+        else if (trial ? !gba_choice_slow(info, choices, count, i)
                        : !gba_choices_equal(choices[i], first))
             list_add(list, info, choices[i], GBA_KIND_SOFTWARE, 0, software_refusal(info));
     if (trial)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path that a team would take: the loop of agree.c, over an exchange that replicates this
+ * The path that a team would take: the loop of loop.c, over an exchange that replicates this
  * process, the member of rank 0. Nothing is sent, and no group is requested.
  */
 #include "gba/agree/predict.h"

@@ -3,7 +3,7 @@
 #ifndef GBA_AGREE_SCHEDULE_H
 #define GBA_AGREE_SCHEDULE_H
 
-#include "gba/agree/info.h"
+#include "gba/agree/trial.h"
 #include "gba/failover/engine.h"
 
 /* Barriers until a team without a group renegotiates for the first time; schedule.c has the reason.

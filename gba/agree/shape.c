@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gba/agree/plan.h"
+#include "gba/agree/shape.h"
+
 #include "gba/path/path_shared.h"
 #include "gba/transport/node_flags.h"
 #include "gba/transport/shm.h"
 
-#define ALGORITHM_TEXT 24u
+#define ALGORITHM_TEXT (GBA_CHOICE_NAME + 5u)
 
 /* The end of the description of a path that replaces the requested algorithm. */
 #define REPLACED ", because central (v3) needs to read remote flags"
@@ -55,7 +56,7 @@ static void schedules_make(struct gba_shape *shape, const struct gba_info *info,
                            const struct gba_choice *choice)
 {
     uint8_t radices[GBA_SCHEDULES_MOST] = {0};
-    const uint32_t count = 1 + gba_trial_radices(info, info->size, &radices[1]);
+    const uint32_t count = 1 + gba_choices_radices(info, info->size, &radices[1]);
 
     if (info->oversubscribed || GBA_ALGORITHM_AUTO != info->terms.algorithm ||
         (GBA_ALGORITHM_V1 != choice->algorithm && GBA_ALGORITHM_V2 != choice->algorithm))
@@ -156,9 +157,14 @@ bool gba_shape_shares(const struct gba_shape *shape)
 /* "dissemination (v1)", "radix 4 (v2)". */
 static const char *algorithm_describe(const struct gba_shape *shape, char text[ALGORITHM_TEXT])
 {
+    const struct gba_choice choice = {.algorithm = GBA_ALGORITHM_V2,
+                                      .radix = (uint8_t)shape->radix};
+    char name[GBA_CHOICE_NAME];
+
     if (0 != strcmp(shape->algorithm->name, gba_algo_radix.name))
         return shape->algorithm->name;
-    snprintf(text, ALGORITHM_TEXT, "radix %u (v2)", shape->radix);
+    gba_choice_name(&choice, false, name);
+    snprintf(text, ALGORITHM_TEXT, "%s (v2)", name);
     return text;
 }
 

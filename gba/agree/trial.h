@@ -9,12 +9,11 @@
 #ifndef GBA_AGREE_TRIAL_H
 #define GBA_AGREE_TRIAL_H
 
-#include "gba/agree/info.h"
+#include "gba/agree/choices.h"
 
-/* The most software barriers of gba_trial_list, and the most candidates of a trial: those, the
- * current barrier, and groups of all and of the leaders. */
-#define GBA_CHOICES_MOST 11u
-#define GBA_TRIAL_MOST   (GBA_CHOICES_MOST + 3u)
+/* The most candidates of a trial: software barriers, the current barrier, and groups of all and of
+ * the leaders. */
+#define GBA_TRIAL_MOST (GBA_CHOICES_MOST + 3u)
 
 /* The passes of a trial, each at another time, so that no placement of the processes on the cores
  * decides alone. */
@@ -31,29 +30,6 @@ struct gba_trial_record {
         uint64_t cost[GBA_TRIAL_PASSES];
     } at[GBA_TRIAL_MOST];
 };
-
-/*
- * List the software barriers, and, with `fallback`, the runtime's. The list can contain the current
- * barrier. Returns the number of candidates, 0 to GBA_CHOICES_MOST. Parameters that leave no choice
- * give fewer than 2.
- */
-uint32_t gba_trial_list(const struct gba_info *info, bool fallback,
-                        struct gba_choice list[GBA_CHOICES_MOST]);
-
-/* The radices of the algorithm radix with n members that are worth a trial, in the order of
- * preference. Returns their number, 0 to GBA_RADICES_MOST. */
-#define GBA_RADICES_MOST 3u
-uint32_t gba_trial_radices(const struct gba_info *info, uint32_t n, uint8_t list[GBA_RADICES_MOST]);
-
-/* The radix of an algorithm that has one, if nothing else decides. */
-static inline uint8_t gba_terms_radix(const struct gba_terms *terms)
-{
-    return terms->radix >= GBA_RADIX_MIN ? terms->radix : GBA_RADIX_DEFAULT;
-}
-
-/* The name of a candidate for the user: "counter", "node radix 4". hosts: several hosts. */
-#define GBA_TRIAL_NAME 24u
-void gba_trial_name(const struct gba_choice *choice, bool hosts, char name[GBA_TRIAL_NAME]);
 
 /*
  * Whether a trial costs less than 1% of the elapsed time. Called by rank 0, which sends the result.

@@ -11,10 +11,12 @@
 #define GBA_BOOT_TOTAL_MAX ((uint64_t)1 << 30)
 #define GBA_BOOT_SIZE_MAX  65536u /* members */
 
-/* Join. backend: set on GBA_OK. Returns as gba_bootstrap_init, and sets message on error.
- * Collective. Blocks. The first: as attr and the environment choose. The second: as member of a
- * valid id. The last: by a plug-in. name: a path
- * with a slash, or that of an installed plug-in. */
+/*
+ * Join, by the backend that attr and the environment choose (open), as the member `rank` of a valid
+ * unique id (uid_open), by PMIx (pmix_open), or by a plug-in (plugin_open). name: a path with a
+ * slash, or the name of an installed plug-in. backend: set on GBA_OK. Returns as
+ * gba_bootstrap_init, and sets message on error. Collective. Blocks.
+ */
 gba_status_t gba_boot_open(const gba_bootstrap_attr_t *attr, struct gba_boot_backend **backend,
                            char *message);
 gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size,

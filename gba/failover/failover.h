@@ -24,11 +24,11 @@ static inline size_t gba_team_bytes(uint32_t size)
 }
 
 /*
- * Accept notifications for this team from now on. To be called before the agreement's first
- * exchange that no member can leave before all members have entered it. So when a member has a
- * device path and finds the device failed, the team of every other member is registered, or has
- * ended. id: that of the proposal, different at each registration, which ends an earlier one. By
- * one thread of the team; thread-safe on different teams.
+ * Accept notifications for this team from now on. Called before the members exchange handles of a
+ * group. So when a member has a device path and finds the device failed, the team of every other
+ * member is registered, or has ended. A registration ends an earlier one of the team. id: of rank
+ * 0's terms, another one in each agreement. By one thread of the team; thread-safe on different
+ * teams.
  */
 void gba_failover_register(struct gba_team *team, uint64_t id);
 

@@ -42,10 +42,11 @@
 #define BATCHES 2 /* of each candidate in a pass */
 
 /*
- * A batch that lasts longer is given up. A group: its device may have died, which not every member
- * can see. A software barrier: a member may have lost a connection, which no other member can see;
- * a member that is only stopped for some seconds delays the batch. No member can leave a barrier of
- * the runtime.
+ * A member gives up a batch that lasts longer. In a batch of a group the device may have died, which
+ * not every member can detect. In a batch of a software barrier another member may have lost a
+ * connection, which this member cannot detect. That limit is longer, because a member that is
+ * stopped for some seconds only delays the batch. A batch of the runtime's barrier has no limit,
+ * because no member can leave such a barrier.
  */
 #define LIMIT_GROUP_NS    UINT64_C(2000000000)
 #define LIMIT_SOFTWARE_NS UINT64_C(20000000000)
@@ -145,9 +146,9 @@ static void candidate_give_up(struct trial *t, struct gba_made *c)
 static void candidate_lose(struct trial *t, uint32_t i, gba_status_t reason)
 {
     struct gba_made *c = &t->made.at[i];
-    char name[GBA_TRIAL_NAME];
+    char name[GBA_CHOICE_NAME];
 
-    gba_trial_name(&c->choice, !t->info->one_host, name);
+    gba_choice_name(&c->choice, !t->info->one_host, name);
     if (0 == t->oob->rank)
         gba_log(GBA_LOG_INFO, "%s: %s is given up: %s", t->probe.name, name,
                 gba_status_text(reason));
@@ -330,9 +331,9 @@ void gba_trial_figures(struct gba_team *team, const struct gba_made *made, uint3
 
     for (uint32_t i = 0; i < count && used < len; i++) {
         const uint64_t ns = made[i].cost / PS;
-        char name[GBA_TRIAL_NAME];
+        char name[GBA_CHOICE_NAME];
 
-        gba_trial_name(&made[i].choice, hosts, name);
+        gba_choice_name(&made[i].choice, hosts, name);
         if (UINT64_MAX != made[i].cost)
             used += (size_t)snprintf(text + used, len - used, "%s %s %llu.%02llu",
                                      0 == i ? "" : ",", name, (unsigned long long)(ns / 1000),

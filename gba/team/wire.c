@@ -7,7 +7,7 @@
  * The layouts below are those of version LAYOUTS_OF. A changed structure does not compile until its
  * line here is changed. A changed line means a new version: raise GBA_WIRE_VERSION, then
  * LAYOUTS_OF. A change of meaning without a change of layout needs a new version, too: another
- * order of the exchanges in agree.c, another schedule of signals, a status with another
+ * order of the exchanges in loop.c, another schedule of signals, a status with another
  * number.
  *
  * No structure has padding. So a 32-bit process and a 64-bit process send the same bytes, and no

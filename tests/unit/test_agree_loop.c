@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loop of the agreement (gba/agree/agree.c) under every refusal, delay and failure. The members
+ * The loop of the agreement (gba/agree/loop.c) under every refusal, delay and failure. The members
  * are agreements of one thread, which tests them in any order; their exchange is memory. Each
  * exchange of each candidate is refused by each member in turn, also two of them; each exchange
  * fails; and each member is the last one. The hosts have no device, one, or devices of two switch

@@ -10,14 +10,14 @@ static void list_is(const char *expected, struct gba_terms terms, uint32_t hosts
 {
     const struct gba_info info = {.terms = terms, .hosts = hosts, .size = size};
     struct gba_choice list[GBA_CHOICES_MOST];
-    char text[256] = "", name[GBA_TRIAL_NAME];
+    char text[256] = "", name[GBA_CHOICE_NAME];
     uint32_t count;
 
-    count = gba_trial_list(&info, fallback, list);
+    count = gba_choices_list(&info, fallback, list);
     assert_true(count <= GBA_CHOICES_MOST);
     for (uint32_t i = 0; i < count; i++) {
         strcat(text, 0 == i ? "" : ", ");
-        gba_trial_name(&list[i], 1 != hosts, name);
+        gba_choice_name(&list[i], 1 != hosts, name);
         strcat(text, name);
     }
     assert_string_equal(text, expected);

@@ -103,7 +103,7 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
                                                  .tag = {GBA_COMMON_TAG_AGREEMENT}};
     int *offload_after = &a->params.offload_after;
 
-    if (module->queue == NULL) /* in a blocking barrier, so that of no member has a barrier */
+    if (module->queue == NULL) /* in a blocking barrier: no member has a barrier in its queue */
         module->queueing = false;
     if (GBA_OK != gba_common_exchange_open(&module->base, &exchange))
         return GBA_ERR_NOMEM;

@@ -23,7 +23,7 @@
 #include "opal/runtime/opal_progress.h"
 
 /*
- * Time between two slow turns, ns: a part of the shortest pause of the watchdog (gba/team/retry.h).
+ * Time between two slow turns, ns: a part of the shortest pause of the watchdog (gba/path/retry.h).
  * Not a number of turns, because a program may call MPI once a minute: such a program has slow
  * turns only.
  */
