@@ -99,9 +99,9 @@ typedef struct gba_agreement gba_agreement_t;
  * on all members. attr: the members' values may differ, except where a field requires the same;
  * copied with its params; what it points to besides, and oob->ctx, live until the agreement has
  * ended. oob: copied; no other operation is posted until the agreement has ended. agreement: set on
- * GBA_OK, for gba_agree_test.
- * Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB. Thread-safe on different teams. Collective over oob.
- * Never blocks, if the operations of oob do not.
+ * GBA_OK, for gba_agree_test, which posts the first exchange.
+ * Returns GBA_OK or GBA_ERR_NOMEM. Thread-safe on different teams. Collective over oob. Never
+ * blocks.
  */
 GBA_EXPORT gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due,
                                         const gba_team_attr_t *attr, const gba_oob_t *oob,

@@ -83,12 +83,9 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
 gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
                              const gba_oob_t *oob, bool dry, gba_agreement_t **agreement)
 {
-    struct gba_own own = {.rank = oob->rank, .memory = GBA_OK};
     const size_t each =
         sizeof(struct gba_node_info) + sizeof(struct gba_member_info) + sizeof(uint64_t);
-    struct gba_terms terms;
     struct gba_agreement *a;
-    gba_status_t status;
 
     if (GBA_DUE_CREATE == due)
         team = team_new(attr, oob);
@@ -111,29 +108,14 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
     /* The layout needs memory that grows with the team. A member without that memory must not be
      * missing from it, so all members learn of it in the first exchange. */
     a->nodes = calloc(oob->size, each);
-    if (a->nodes == NULL || GBA_OK != oob_reserve(a, RECORD_MOST)) {
-        own.memory = GBA_ERR_NOMEM;
-    } else {
+    if (a->nodes != NULL && GBA_OK != oob_reserve(a, RECORD_MOST)) {
+        free(a->nodes);
+        a->nodes = NULL;
+    }
+    if (a->nodes != NULL) {
         a->scratch = (uint64_t *)(void *)(a->nodes + oob->size);
         a->members = (struct gba_member_info *)(void *)(a->scratch + oob->size);
     }
-    gba_held_begin(&a->held, &a->attr);
-    if (GBA_DUE_RECOVER == due) {
-        gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
-        own.failure = team->failure.status;
-        own.failed_round = team->failure.round;
-    }
-    if (0 == oob->rank) {
-        if (!dry)
-            gba_schedule_measure(&a->attr, due);
-        gba_schedule_terms(team, &a->attr, due, &terms);
-    }
-    own.attr = &a->attr;
-    own.terms = &terms;
-    gba_info_fill(a->words, &own);
-    status = gba_agree_post(a, GBA_AGREE_FACTS, GBA_FACTS);
-    if (GBA_OK != status)
-        return agreement_fail(a, status);
     *agreement = a;
     return GBA_OK;
 }

@@ -15,6 +15,7 @@
 
 /* The exchange that is posted. loop.c has the order. */
 enum gba_agree_state {
+    GBA_AGREE_START, /* none yet */
     GBA_AGREE_FACTS,
     GBA_AGREE_SWITCHES,
     GBA_AGREE_LACKING,

@@ -33,7 +33,8 @@
 #include "gba/agree/schedule.h"
 #include "gba/failover/failover.h"
 
-gba_status_t gba_agree_post(struct gba_agreement *a, enum gba_agree_state state, uint32_t count)
+/* Post a minimum of a->words. */
+static gba_status_t post(struct gba_agreement *a, enum gba_agree_state state, uint32_t count)
 {
     a->state = state;
     return a->oob.min(a->oob.ctx, a->words, count);
@@ -43,7 +44,7 @@ gba_status_t gba_agree_post(struct gba_agreement *a, enum gba_agree_state state,
 static gba_status_t post_vote(struct gba_agreement *a, enum gba_agree_state state)
 {
     a->words[0] = gba_refusal_word(a->mine, a->oob.rank);
-    return gba_agree_post(a, state, 1);
+    return post(a, state, 1);
 }
 
 /* ------------------------------------------------------------------------------- the end --- */
@@ -148,7 +149,7 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
         a->state = GBA_AGREE_HANDLES;
         return a->oob.allgather(a->oob.ctx, &info, a->nodes, sizeof info);
     default:
-        return gba_agree_post(a, GBA_AGREE_HANDLES, GBA_HANDLES_WORDS);
+        return post(a, GBA_AGREE_HANDLES, GBA_HANDLES_WORDS);
     }
 }
 
@@ -187,7 +188,7 @@ static gba_status_t next(struct gba_agreement *a)
     while (GBA_NEED_NOTHING == need && a->at < a->list.count && is_passed_over(a));
     if (GBA_NEED_SWITCHES == need) {
         gba_switches_fill(a->words, &a->attr, 0 == a->oob.rank);
-        return gba_agree_post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
+        return post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
     }
     if (GBA_NEED_LAYOUT == need)
         return post_layout(a);
@@ -207,7 +208,7 @@ static gba_status_t switches_read(struct gba_agreement *a)
 {
     gba_switches_read(&a->info.switches, a->words);
     gba_lacking_fill(a->words, &a->info.switches, &a->attr, a->oob.rank);
-    return gba_agree_post(a, GBA_AGREE_LACKING, GBA_LACKING_WORDS);
+    return post(a, GBA_AGREE_LACKING, GBA_LACKING_WORDS);
 }
 
 static gba_status_t lacking_read(struct gba_agreement *a)
@@ -261,13 +262,37 @@ static gba_status_t facts_read(struct gba_agreement *a)
     return list_make(a);
 }
 
+static gba_status_t facts_post(struct gba_agreement *a)
+{
+    struct gba_team *team = a->team;
+    struct gba_terms terms;
+    struct gba_own own = {.attr = &a->attr,
+                          .rank = a->oob.rank,
+                          .terms = &terms,
+                          .memory = a->nodes == NULL ? GBA_ERR_NOMEM : GBA_OK};
+
+    gba_held_begin(&a->held, &a->attr);
+    if (GBA_DUE_RECOVER == a->due) {
+        gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
+        own.failure = team->failure.status;
+        own.failed_round = team->failure.round;
+    }
+    if (0 == a->oob.rank) {
+        if (!a->dry)
+            gba_schedule_measure(&a->attr, a->due);
+        gba_schedule_terms(team, &a->attr, a->due, &terms);
+    }
+    gba_info_fill(a->words, &own);
+    return post(a, GBA_AGREE_FACTS, GBA_FACTS);
+}
+
 gba_status_t gba_agree_step(struct gba_agreement *a)
 {
     static gba_status_t (*const reads[])(struct gba_agreement *) = {
-        [GBA_AGREE_FACTS] = facts_read,     [GBA_AGREE_SWITCHES] = switches_read,
-        [GBA_AGREE_LACKING] = lacking_read, [GBA_AGREE_LAYOUT] = layout_read,
-        [GBA_AGREE_HANDLES] = handles_read, [GBA_AGREE_JOINED] = vote_read,
-        [GBA_AGREE_ARMED] = vote_read};
+        [GBA_AGREE_START] = facts_post,       [GBA_AGREE_FACTS] = facts_read,
+        [GBA_AGREE_SWITCHES] = switches_read, [GBA_AGREE_LACKING] = lacking_read,
+        [GBA_AGREE_LAYOUT] = layout_read,     [GBA_AGREE_HANDLES] = handles_read,
+        [GBA_AGREE_JOINED] = vote_read,       [GBA_AGREE_ARMED] = vote_read};
 
     return reads[a->state](a);
 }

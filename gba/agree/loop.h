@@ -5,10 +5,8 @@
 
 #include "gba/agree/agree.h"
 
-/* Post a minimum of the first `count` words of a->words. Returns as gba_oob_t.min. */
-gba_status_t gba_agree_post(struct gba_agreement *a, enum gba_agree_state state, uint32_t count);
-
-/* The posted exchange is complete: read it, and post the next one. Returns as gba_oob_t.min. */
+/* The posted exchange, if any, is complete: read it, and post the next one. Returns as
+ * gba_oob_t.min. */
 gba_status_t gba_agree_step(struct gba_agreement *a);
 
 #endif

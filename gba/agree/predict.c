@@ -19,7 +19,7 @@ _Static_assert(GBA_LIST_MOST <= GBA_PREDICTED_MAX, "a prediction has room for ev
 
 struct exchange {
     struct gba_replicas replicas;
-    struct gba_agreement *a; /* NULL: in its first exchange, that of the facts */
+    struct gba_agreement *a;
 };
 
 static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
@@ -72,7 +72,7 @@ static gba_status_t replicate_min(void *ctx, uint64_t *words, uint32_t count)
     const struct exchange *e = ctx;
 
     (void)count;
-    if (e->a == NULL)
+    if (GBA_AGREE_FACTS == e->a->state)
         facts_replicate(e, words);
     else if (GBA_AGREE_LACKING == e->a->state)
         lacking_replicate(e, words);

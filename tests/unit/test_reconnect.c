@@ -353,6 +353,7 @@ static void two_agreements(bool lists)
     attr.device = device;
     switch_end();
     assert_int_equal(gba_agree_start(NULL, GBA_DUE_CREATE, &attr, &slow, &agreement), GBA_OK);
+    assert_int_equal(gba_agree_test(agreement, &first), GBA_INPROGRESS);
     switch_start();
     while (!switch_found())
         ;
