@@ -382,7 +382,7 @@ EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/
 	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/interrupts \
 	tests/switch/corpus-vfio/descriptors
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/switch/fuzz_vfio.c tests/rtl/lockstep.h tests/rtl/lockstep.c \
-	tests/rtl/rules.c tests/rtl/random.c tests/rtl/faulty.c \
+	tests/rtl/rules.c tests/rtl/random.c tests/rtl/faulty.c tests/rtl/arrive.h \
 	tests/rtl/test_together.c tests/rtl/measure.c contrib/maint/check-rtl gba/spec/map.awk
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md \
 	tests/models/death.pml tests/models/death_domains.pml

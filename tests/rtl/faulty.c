@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "gba/spec/gba_dut.h"
-#include "sim/model/model.h"
+#include "tests/rtl/arrive.h"
 
 void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
                        const uint64_t uuid[2]);
@@ -61,18 +61,6 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
     }
     if (effects->completed && access->write)
         lost = group;
-}
-
-void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
-                      struct gba_model_effects *effects)
-{
-    const struct gba_model_access access = {.write = true,
-                                            .width = 8,
-                                            .port = (uint16_t)port,
-                                            .address = GBA_DOORBELL(id),
-                                            .value = value};
-
-    gba_model_access(model, &access, effects);
 }
 
 void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,

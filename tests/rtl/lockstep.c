@@ -16,7 +16,7 @@
 
 #include "gba/spec/gba_dut.h"
 #include "sim/model/event.h"
-#include "sim/model/model.h"
+#include "tests/rtl/arrive.h"
 #include "tests/rtl/lockstep.h"
 
 /* The model: sim/model with the names of firmware.h. */
@@ -305,18 +305,6 @@ void gba_model_access(struct gba_model *m, const struct gba_model_access *access
     same_effects(rule, effects);
     same_state(rule, access);
     remember(group);
-}
-
-void gba_model_arrive(struct gba_model *m, uint32_t id, uint32_t port, uint64_t value,
-                      struct gba_model_effects *effects)
-{
-    const struct gba_model_access access = {.write = true,
-                                            .width = 8,
-                                            .port = (uint16_t)port,
-                                            .address = GBA_DOORBELL(id),
-                                            .value = value};
-
-    gba_model_access(m, &access, effects);
 }
 
 void gba_model_init(struct gba_model *m, uint32_t groups, uint32_t ports, const uint64_t uuid[2])

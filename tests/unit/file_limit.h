@@ -7,6 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "gba/base/log.h"
+#include "tests/suite.h"
+#include "tests/unit/log_catch.h"
+
 static struct rlimit files_before;
 
 /* From here on this process can open only so many files. */
@@ -33,6 +37,28 @@ static inline void files_unlimit(void)
 {
     if (0 != setrlimit(RLIMIT_NOFILE, &files_before))
         abort();
+}
+
+/* Call `call` with room for no file, then for one, and so on, until it returns GBA_OK. Before that
+ * it returns GBA_ERR_NO_FILES, and the caught log says so. Returns the number of calls. */
+static inline unsigned files_until(gba_status_t (*call)(void *), void *ctx)
+{
+    unsigned files = 0;
+    gba_status_t status;
+
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    do {
+        log_forget();
+        files_limit(files++);
+        status = call(ctx);
+        files_unlimit();
+        if (GBA_OK != status) {
+            assert_int_equal(status, GBA_ERR_NO_FILES);
+            assert_logged("Too many open files");
+        }
+    } while (GBA_OK != status);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    return files;
 }
 
 #endif
