@@ -18,9 +18,9 @@ GBA_LIB_SOURCES = \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/choices.c gba/dev/selection.h gba/dev/selection.c gba/dev/distance.h \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_owner.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
-	sim/shm/sim.h sim/shm/layout.h sim/shm/fault.h sim/shm/find.h sim/shm/lock.h sim/shm/process.h \
+	sim/shm/sim.h sim/shm/layout.h sim/shm/fault.h sim/shm/find.h sim/shm/lock.h \
 	sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
-	sim/shm/lock.c sim/shm/port.c sim/shm/process.c sim/shm/segment.c \
+	sim/shm/lock.c sim/shm/port.c sim/shm/segment.c \
 	sim/switch/client/client.h sim/switch/client/device.c \
 	sim/switch/client/bus.c sim/switch/client/connect.c sim/switch/client/file.c sim/switch/client/key.c sim/switch/client/socket.c \
 	sim/switch/client/link.c sim/switch/client/member.c sim/switch/client/process.c \

@@ -19,7 +19,7 @@ noinst_LTLIBRARIES += sim/libgbaprotocol.la
 sim_libgbaprotocol_la_SOURCES = \
 	sim/switch/core/protocol.h sim/switch/core/protocol.c \
 	sim/switch/net/trust.h sim/switch/net/trust.c \
-	sim/switch/net/process.h sim/switch/net/process.c
+	gba/base/process.h gba/base/process.c
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \

@@ -99,7 +99,7 @@ tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/cor
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) $(GBA_SWITCH_REPORT) \
-	sim/switch/net/process.h sim/switch/net/process.c
+	gba/base/process.h gba/base/process.c
 tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
 tests_switch_test_report_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)

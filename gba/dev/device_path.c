@@ -50,6 +50,8 @@ static const struct option options[] = {
     {OPTION(version), .max = UINT32_MAX},
 };
 #define OPTIONS (sizeof options / sizeof options[0])
+_Static_assert(OPTIONS * sizeof(uint32_t) == sizeof(struct gba_sim_options),
+               "all options are in the table");
 
 /* The text being parsed, for messages. */
 struct parse {
@@ -88,6 +90,21 @@ static void options_list(char *text, size_t len)
     for (size_t i = 0; i < OPTIONS && used < len; i++)
         used +=
             (size_t)snprintf(text + used, len - used, "%s%s", 0 == i ? "" : ", ", options[i].name);
+}
+
+void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t len)
+{
+    size_t used = 0;
+
+    snprintf(text, len, "no options");
+    for (size_t i = 0; i < OPTIONS && used < len; i++) {
+        const uint32_t *value = (const void *)((const char *)set + options[i].offset);
+
+        if (0 != *value)
+            used +=
+                (size_t)snprintf(text + used, len - used, "%s%s=%" PRIu32, 0 == used ? "?" : "&",
+                                 options[i].name, *value - options[i].plus);
+    }
 }
 
 /* The factor of a unit; 0: not a unit. */

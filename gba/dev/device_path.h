@@ -77,6 +77,10 @@ uint64_t gba_dev_job(const char *job);
 gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, char *message,
                                 size_t len);
 
+/* Print the options as spelled in a path, "?groups=3&seed=7", without those at their defaults; "no
+ * options" if none remain. Truncated to len. */
+void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t len);
+
 /*
  * Set the message about an invalid value of a parameter, "PARAMETER=TEXT: " and the cause: one
  * line, of len bytes at most, in which a long text is cut. Returns GBA_ERR_PARAM. Thread-safe.

@@ -8,7 +8,6 @@
 #include "sim/model/control.h"
 #include "sim/shm/fault.h"
 #include "sim/shm/lock.h"
-#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 
 /* Find a free group. Under the device's lock. Returns GBA_OK, GBA_ERR_LIMIT (the job holds

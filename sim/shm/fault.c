@@ -3,62 +3,10 @@
  * Options of the simulator: latency, jitter and injected faults. Faults are injected by count, so
  * that a failure can be reproduced.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/shm/fault.h"
-#include "sim/shm/process.h"
-
-/* The options, as spelled in a path (path.h). */
-static const struct {
-    const char *name;
-    size_t offset;
-} options[] = {
-    {"latency", offsetof(struct gba_sim_options, latency)},
-    {"jitter", offsetof(struct gba_sim_options, jitter)},
-    {"seed", offsetof(struct gba_sim_options, seed)},
-    {"lose_arrival", offsetof(struct gba_sim_options, lose_arrival)},
-    {"lose_release", offsetof(struct gba_sim_options, lose_release)},
-    {"repeat_release", offsetof(struct gba_sim_options, repeat_release)},
-    {"die_after", offsetof(struct gba_sim_options, die_after)},
-    {"die_arrival", offsetof(struct gba_sim_options, die_arrival)},
-    {"die_release", offsetof(struct gba_sim_options, die_release)},
-    {"die_call", offsetof(struct gba_sim_options, die_call)},
-    {"groups", offsetof(struct gba_sim_options, groups)},
-    {"full", offsetof(struct gba_sim_options, full)},
-    {"refuse_rank", offsetof(struct gba_sim_options, refuse_rank)},
-    {"version", offsetof(struct gba_sim_options, version)},
-};
-#define OPTIONS (sizeof options / sizeof options[0])
-_Static_assert(OPTIONS * sizeof(uint32_t) == sizeof(struct gba_sim_options),
-               "all options are in the table");
-
-static uint32_t option_get(const struct gba_sim_options *set, size_t index)
-{
-    uint32_t value;
-
-    memcpy(&value, (const char *)set + options[index].offset, sizeof value);
-    return value;
-}
-
-void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t len)
-{
-    size_t used = 0;
-
-    snprintf(text, len, "no options");
-    for (size_t i = 0; i < OPTIONS && used < len; i++) {
-        uint32_t value = option_get(set, i);
-
-        /* refuse_rank is stored as rank + 1, because 0 means "not given" in every option. */
-        if (0 == value)
-            continue;
-        if (offsetof(struct gba_sim_options, refuse_rank) == options[i].offset)
-            value--;
-        used += (size_t)snprintf(text + used, len - used, "%s%s=%" PRIu32, 0 == used ? "?" : "&",
-                                 options[i].name, value);
-    }
-}
+#include "gba/base/clock.h"
 
 bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b)
 {
@@ -153,7 +101,7 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
      * member that repeats its arrival faster than the delay passes. */
     if (word == gba_word_load_relaxed(&slot->pending))
         return;
-    gba_word_store_relaxed(&slot->due, gba_sim_clock_ns() + delay);
+    gba_word_store_relaxed(&slot->due, gba_clock_ns() + delay);
     /* Release: pairs with gba_sim_fault_due, for `due` and for the writes of the members. */
     gba_word_store_release(&slot->pending, word);
 }
@@ -174,7 +122,7 @@ static bool repeat_due(struct gba_sim_slot *slot)
 bool gba_sim_fault_due(struct gba_sim_slot *slot)
 {
     return (0 != gba_word_load_acquire(&slot->pending) &&
-            gba_sim_clock_ns() >= gba_word_load_relaxed(&slot->due)) ||
+            gba_clock_ns() >= gba_word_load_relaxed(&slot->due)) ||
            repeat_due(slot);
 }
 
@@ -186,7 +134,7 @@ void gba_sim_fault_deliver(struct gba_sim_slot *slot)
         gba_flag_store_release(&slot->flag, (uint32_t)gba_word_load_relaxed(&slot->repeated));
         gba_word_store_relaxed(&slot->repeated, 0);
     }
-    if (0 != word && gba_sim_clock_ns() >= gba_word_load_relaxed(&slot->due)) {
+    if (0 != word && gba_clock_ns() >= gba_word_load_relaxed(&slot->due)) {
         gba_flag_store_release(&slot->flag, (uint32_t)word);
         gba_word_store_relaxed(&slot->pending, 0);
     }

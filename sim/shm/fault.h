@@ -7,9 +7,6 @@
 
 /* Whether two sets of options differ. Pure. */
 bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b);
-/* Print the options as spelled in a path, "?groups=3&seed=7", without those at their defaults; "no
- * options" if none remain. Truncated to len. */
-void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t len);
 
 /* Count one event of the whole device. Return whether the fault takes place. Thread-safe. */
 bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment);

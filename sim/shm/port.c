@@ -8,24 +8,18 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/process.h"
 #include "sim/model/control.h"
 #include "sim/model/event.h"
 #include "sim/shm/lock.h"
-#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 
-/* The process of a port. May be mixed of two claims without the device's lock. */
-static struct gba_sim_process process_of(const struct gba_sim_port *port)
-{
-    return (struct gba_sim_process){.pid = gba_word_load_relaxed(&port->pid),
-                                    .start = gba_word_load_relaxed(&port->start)};
-}
-
+/* Without the device's lock the two words may be of two claims. */
 static bool is_dead(const struct gba_sim_port *port)
 {
-    const struct gba_sim_process process = process_of(port);
+    const uint32_t pid = (uint32_t)gba_word_load_relaxed(&port->pid);
 
-    return 0 != process.pid && !gba_sim_process_alive(process);
+    return 0 != pid && !gba_process_alive(pid, gba_word_load_relaxed(&port->start));
 }
 
 uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder)
@@ -127,7 +121,7 @@ static uint32_t find_free(const struct gba_sim_segment *segment)
 static gba_status_t claim(struct gba_sim_dev *dev)
 {
     struct gba_sim_segment *segment = dev->segment;
-    const struct gba_sim_process self = gba_sim_process_self();
+    struct gba_process self;
     uint32_t port = find_free(segment);
 
     if (GBA_PORTS_MAX == port) {
@@ -141,9 +135,10 @@ static gba_status_t claim(struct gba_sim_dev *dev)
     }
     /* Restartable: a process that is killed before the last store has no port, and one that is
      * killed after it is a dead process with a port. */
+    gba_process_read((uint32_t)getpid(), &self);
     gba_model_port_up(&segment->model, port, 0); /* a job has a limit of groups, and no port has */
     gba_word_store_relaxed(&segment->port[port].start, self.start);
-    gba_word_store_release(&segment->port[port].pid, self.pid);
+    gba_word_store_release(&segment->port[port].pid, (uint64_t)getpid());
     gba_word_store_relaxed(&dev->port, pack(1 + port));
     return GBA_OK;
 }

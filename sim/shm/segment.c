@@ -21,7 +21,7 @@
 #include "sim/shm/fault.h"
 #include "sim/shm/find.h"
 #include "sim/shm/lock.h"
-#include "sim/shm/process.h"
+#include "gba/base/clock.h"
 #include "sim/shm/sim.h"
 
 uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
@@ -243,7 +243,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
     const char *name = '\0' == path->name[0] ? NULL : path->name;
     char id[GBA_SIM_ID_MAX];
     struct attach attach = {.dev = dev, .path = path, .id = id};
-    uint64_t deadline = gba_sim_clock_ns() + MAKER_WAIT_NS;
+    uint64_t deadline = gba_clock_ns() + MAKER_WAIT_NS;
     gba_status_t status = gba_sim_id(id, name, job);
     int lock = -1;
     bool all;
@@ -270,7 +270,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
             status = segment_create(dev, id, &path->sim);
         if (GBA_INPROGRESS != status)
             break;
-        if (gba_sim_clock_ns() > deadline) {
+        if (gba_clock_ns() > deadline) {
             gba_log(GBA_LOG_ERROR,
                     "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
             return GBA_ERR_BUSY;

@@ -14,7 +14,6 @@
 #include "sim/shm/fault.h"
 #include "sim/shm/find.h"
 #include "sim/shm/lock.h"
-#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 #include "gba/spec/gba_ioctl.h"
 

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "gba/base/process.h"
+
 #define HERE  UINT64_C(0x1234)
 #define THERE UINT64_C(0x4321)
 #define START UINT64_C(4711)
@@ -154,9 +156,9 @@ static const uint64_t one_host[CLIENTS] = {HERE, HERE, HERE};
 TEST(test_answers)
 {
     start(one_host);
-    expect_answer(GBA_SWITCH_PROCESS_STOPPED, "process stopped", 1);
-    expect_answer(GBA_SWITCH_PROCESS_GONE, "process gone", 1);
-    expect_answer(GBA_SWITCH_PROCESS_RUNNING, "late", 0);
+    expect_answer(GBA_PROCESS_STOPPED, "process stopped", 1);
+    expect_answer(GBA_PROCESS_GONE, "process gone", 1);
+    expect_answer(GBA_PROCESS_RUNNING, "late", 0);
     finish();
 }
 
@@ -170,13 +172,13 @@ TEST(test_no_answer)
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     assert_true(reports(fd, "late", 0));
     probe = expect_probe(0);
-    answer(0, &probe, GBA_SWITCH_PROCESS_STOPPED); /* too late: of no report */
+    answer(0, &probe, GBA_PROCESS_STOPPED); /* too late: of no report */
     settle(client[0]);
     (void)expect_probe(1);
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     for (uint32_t i = 0; i < LAST; i++) {
         probe = expect_probe(i);
-        answer(i, &probe, i == 0 ? GBA_SWITCH_PROCESS_UNKNOWN : 99);
+        answer(i, &probe, i == 0 ? GBA_PROCESS_UNKNOWN : 99);
     }
     assert_true(reports(fd, "late", 0));
     finish();
@@ -207,9 +209,9 @@ TEST(test_stranger)
     start(hosts);
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     probe = expect_probe(0);
-    answer(1, &probe, GBA_SWITCH_PROCESS_STOPPED);
+    answer(1, &probe, GBA_PROCESS_STOPPED);
     settle(client[1]);
-    answer(0, &probe, GBA_SWITCH_PROCESS_RUNNING);
+    answer(0, &probe, GBA_PROCESS_RUNNING);
     assert_true(reports(fd, "late", 0));
     finish();
 }
@@ -221,7 +223,7 @@ TEST(test_free_dead)
     char *text;
 
     start(one_host);
-    expect_answer(GBA_SWITCH_PROCESS_GONE, "process gone", 1);
+    expect_answer(GBA_PROCESS_GONE, "process gone", 1);
     text = report(ask(GBA_SWITCH_STATUS_FREE_DEAD), &absent);
     assert_string_equal(text, "no port of a dead process\n");
     free(text);
@@ -239,7 +241,7 @@ TEST(test_ends)
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     probe = expect_probe(0);
     close(fd);
-    answer(0, &probe, GBA_SWITCH_PROCESS_STOPPED);
+    answer(0, &probe, GBA_PROCESS_STOPPED);
     settle(client[0]);
     (void)expect_probe(1);
 
@@ -248,7 +250,7 @@ TEST(test_ends)
     (void)expect_probe(1);
     close(client[LAST]);
     assert_int_equal(peer_expect(client[0], GBA_SWITCH_EVENT).value, GBA_IRQ_PORT_DOWN);
-    answer(0, &probe, GBA_SWITCH_PROCESS_STOPPED);
+    answer(0, &probe, GBA_PROCESS_STOPPED);
     settle(client[0]);
     free(report(fd, &absent));
     for (uint32_t i = 0; i < LAST; i++)

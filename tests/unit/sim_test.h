@@ -17,7 +17,6 @@
 #include "sim/shm/fault.h"
 #include "sim/shm/find.h"
 #include "sim/shm/lock.h"
-#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 #include "tests/limit.h"
 #include "tests/suite.h"

@@ -4,6 +4,7 @@
  * meanwhile, and when none is free.
  */
 #include "tests/limit.h"
+#include "gba/base/process.h"
 #include "tests/unit/sim_test.h"
 
 #include "gba/spec/gba_ioctl.h"
@@ -21,12 +22,11 @@ static uint32_t ports_used(void)
 
     for (uint32_t i = 0; i < GBA_PORTS_MAX; i++) {
         const struct gba_sim_port *port = &sim_segment(dev)->port[i];
-        const struct gba_sim_process process = {.pid = gba_word_load_acquire(&port->pid),
-                                                .start = gba_word_load_relaxed(&port->start)};
+        const uint64_t pid = gba_word_load_acquire(&port->pid);
 
-        used += 0 != process.pid &&
-                ((uint64_t)getpid() == process.pid || (uint64_t)getppid() == process.pid ||
-                 !gba_sim_process_alive(process));
+        used +=
+            0 != pid && ((uint64_t)getpid() == pid || (uint64_t)getppid() == pid ||
+                         !gba_process_alive((uint32_t)pid, gba_word_load_relaxed(&port->start)));
     }
     return used;
 }
@@ -112,8 +112,10 @@ SIM_TEST(test_child)
 SIM_TEST(test_another_start)
 {
     struct gba_sim_port *port = &sim_segment(dev)->port[5];
+    struct gba_process self;
 
-    gba_word_store_relaxed(&port->start, gba_sim_process_self().start + 1);
+    gba_process_read((uint32_t)getpid(), &self);
+    gba_word_store_relaxed(&port->start, self.start + 1);
     gba_word_store_relaxed(&port->pid, (uint64_t)getpid());
     gba_sim_reap(sim(dev));
     assert_int_equal(ports_used(), 1);

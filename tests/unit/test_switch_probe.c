@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "sim/switch/net/process.h"
+#include "gba/base/process.h"
 #include "tests/suite.h"
 #include "tests/unit/switch_members.h"
 
@@ -88,27 +88,27 @@ TEST(answers)
 
     assert_int_equal(waitpid(stopped, &status, WUNTRACED), stopped);
     assert_true(WIFSTOPPED(status));
-    expect(stopped, start_of(stopped), GBA_SWITCH_PROCESS_STOPPED);
+    expect(stopped, start_of(stopped), GBA_PROCESS_STOPPED);
     /* Another process with the number of one that has ended. */
-    expect(stopped, start_of(stopped) - 1, GBA_SWITCH_PROCESS_GONE);
+    expect(stopped, start_of(stopped) - 1, GBA_PROCESS_GONE);
     running = getpid();
-    expect(running, start_of(running), GBA_SWITCH_PROCESS_RUNNING);
+    expect(running, start_of(running), GBA_PROCESS_RUNNING);
     zombie = child_make(geteuid());
-    expect(zombie, start_of(zombie), GBA_SWITCH_PROCESS_GONE);
+    expect(zombie, start_of(zombie), GBA_PROCESS_GONE);
     assert_return_code(kill(zombie, SIGKILL), errno);
     assert_return_code(waitid(P_PID, (id_t)zombie, &info, WEXITED | WNOWAIT), errno);
     dead = child_make(geteuid());
-    expect(dead, start_of(dead), GBA_SWITCH_PROCESS_GONE);
+    expect(dead, start_of(dead), GBA_PROCESS_GONE);
     child_end(dead);
     /* No process has these numbers. A negative one is a group of processes for the kernel. */
-    expect(0, 1, GBA_SWITCH_PROCESS_UNKNOWN);
-    expect(-1, 1, GBA_SWITCH_PROCESS_UNKNOWN);
-    expect(INT32_MIN, 1, GBA_SWITCH_PROCESS_UNKNOWN);
+    expect(0, 1, GBA_PROCESS_UNKNOWN);
+    expect(-1, 1, GBA_PROCESS_UNKNOWN);
+    expect(INT32_MIN, 1, GBA_PROCESS_UNKNOWN);
     /* A process of another user: of this test, or the first one of the host. */
     other = 0 == geteuid() ? child_make(other_user) : 1;
     if (0 == geteuid())
         assert_int_equal(waitpid(other, &status, WUNTRACED), other);
-    expect(other, 0 == geteuid() ? start_of(other) : 1, GBA_SWITCH_PROCESS_UNKNOWN);
+    expect(other, 0 == geteuid() ? start_of(other) : 1, GBA_PROCESS_UNKNOWN);
 
     script_start(serve_probes);
     members_make(1);

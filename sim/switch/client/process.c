@@ -6,7 +6,7 @@
 
 #include "gba/base/host.h"
 #include "sim/switch/client/client.h"
-#include "sim/switch/net/process.h"
+#include "gba/base/process.h"
 
 /* The number of the host of this process, without its name: a mix of 64 bits (the finaliser of
  * MurmurHash3) after each word. */
@@ -35,7 +35,7 @@ bool gba_client_identify(struct gba_switch_message *message)
     if (GBA_OK != gba_host_get(&host))
         return false;
     gba_process_read((uint32_t)getpid(), &process);
-    if (GBA_SWITCH_PROCESS_RUNNING != process.state)
+    if (GBA_PROCESS_RUNNING != process.state)
         return false;
     *message = (struct gba_switch_message){
         .type = GBA_SWITCH_PROCESS, .value = host_number(&host), .key = process.start};
@@ -44,7 +44,7 @@ bool gba_client_identify(struct gba_switch_message *message)
 
 /* The number of a process that has ended may be that of another one, so compare the start. If that
  * happens between the two calls, the start differs, too. */
-static enum gba_switch_process state_of(uint32_t number, uint64_t start)
+static enum gba_process_state state_of(uint32_t number, uint64_t start)
 {
     bool own = gba_process_is_own(number);
     struct gba_process process;
@@ -53,8 +53,8 @@ static enum gba_switch_process state_of(uint32_t number, uint64_t start)
     if (0 == process.start)
         return process.state;
     if (!own)
-        return GBA_SWITCH_PROCESS_UNKNOWN;
-    return start == process.start ? process.state : GBA_SWITCH_PROCESS_GONE;
+        return GBA_PROCESS_UNKNOWN;
+    return start == process.start ? process.state : GBA_PROCESS_GONE;
 }
 
 struct gba_switch_message gba_client_probed(const struct gba_switch_message *probe)

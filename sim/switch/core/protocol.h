@@ -115,7 +115,7 @@ enum gba_switch_type {
     GBA_SWITCH_PROCESS = 19,
     /* tag: port of the process; member: process id; key: its start; value: number of the probe. */
     GBA_SWITCH_PROBE = 20,
-    /* code: gba_switch_process; tag, value: of the PROBE. The client answers only about processes
+    /* code: gba_process_state; tag, value: of the PROBE. The client answers only about processes
      * of its own user, and may leave out answers. */
     GBA_SWITCH_PROBED = 21,
     /* tag; group: of the device, or a higher number; code: 0, 1 for the name of the job, or 2 for a
@@ -141,14 +141,6 @@ enum gba_switch_owned {
     GBA_SWITCH_OWNED_AWAY,
     GBA_SWITCH_OWNED_HERE,
     GBA_SWITCH_OWNED_HIDDEN
-};
-
-/* The state of a process. */
-enum gba_switch_process {
-    GBA_SWITCH_PROCESS_UNKNOWN,
-    GBA_SWITCH_PROCESS_RUNNING,
-    GBA_SWITCH_PROCESS_STOPPED, /* by a signal or a debugger */
-    GBA_SWITCH_PROCESS_GONE
 };
 
 /*

@@ -6,6 +6,7 @@
 #ifndef GBA_SIM_SWITCH_NET_OUTBOX_H
 #define GBA_SIM_SWITCH_NET_OUTBOX_H
 
+#include "gba/base/process.h"
 #include "sim/switch/net/daemon.h"
 
 struct evbuffer;
@@ -46,7 +47,7 @@ enum {
 /* The process of a session on another host, and the newest probe of it. See probe.h. */
 struct gba_session_process {
     uint64_t host, start; /* of PROCESS; host: 0 before that message */
-    enum gba_switch_process state;
+    enum gba_process_state state;
     uint64_t probe;   /* number of the probe that has no answer yet; 0: none */
     uint64_t asked;   /* of gba_clock_ns */
     uint32_t answers; /* that may still come */

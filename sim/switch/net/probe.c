@@ -103,7 +103,7 @@ bool gba_probe_send(struct gba_switchd *daemon)
         if (process->probe != 0 && now - process->asked < GBA_PROBE_MS * UINT64_C(1000000))
             continue;
         end_probe(session);
-        process->state = GBA_SWITCH_PROCESS_UNKNOWN;
+        process->state = GBA_PROCESS_UNKNOWN;
         if (is_open(session) && !session->identity.local && process->host != 0 &&
             ports.missing[session->port])
             send_probe(session, &ports);
@@ -123,7 +123,7 @@ bool gba_probe_take(struct gba_session *session, const struct gba_switch_message
     }
     if (about == NULL || !is_neighbour(session, about))
         return false;
-    if (message->code != GBA_SWITCH_PROCESS_UNKNOWN && message->code <= GBA_SWITCH_PROCESS_GONE)
+    if (message->code != GBA_PROCESS_UNKNOWN && message->code <= GBA_PROCESS_GONE)
         about->process.state = message->code;
     else if (--about->process.answers != 0)
         return false;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "gba/base/process.h"
 #include "sim/switch/net/daemon.h"
 
 /* The input and the result of a report. */
@@ -77,7 +78,7 @@ void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t 
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port);
 
 /* "running", "stopped" or "gone"; NULL: not known. */
-const char *gba_switchd_process_name(enum gba_switch_process state);
+const char *gba_switchd_process_name(enum gba_process_state state);
 
 /* The name of GBA_LIFE_*. */
 const char *gba_switchd_life(uint32_t life);

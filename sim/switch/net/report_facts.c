@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/switch/net/process.h"
 #include "sim/switch/net/report.h"
 
 char *gba_switchd_print(struct gba_switchd_view *view,
@@ -41,11 +40,11 @@ static const char *read_process(uint32_t number)
     return name == NULL ? unknown : name;
 }
 
-const char *gba_switchd_process_name(enum gba_switch_process state)
+const char *gba_switchd_process_name(enum gba_process_state state)
 {
-    static const char *const names[] = {[GBA_SWITCH_PROCESS_RUNNING] = "running",
-                                        [GBA_SWITCH_PROCESS_STOPPED] = "stopped",
-                                        [GBA_SWITCH_PROCESS_GONE] = "gone"};
+    static const char *const names[] = {[GBA_PROCESS_RUNNING] = "running",
+                                        [GBA_PROCESS_STOPPED] = "stopped",
+                                        [GBA_PROCESS_GONE] = "gone"};
 
     return names[state];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/switch/net/process.h"
+#include "gba/base/process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,26 +42,36 @@ void gba_process_read(uint32_t number, struct gba_process *process)
     char state = '\0';
     int threads = 0;
 
-    *process = (struct gba_process){.state = GBA_SWITCH_PROCESS_UNKNOWN};
+    *process = (struct gba_process){.state = GBA_PROCESS_UNKNOWN};
     if (number == 0 || number > INT32_MAX)
         return;
     if (!stat_read(number, &state, &threads, process)) { /* it may have ended in the meantime */
         if (kill((pid_t)number, 0) != 0 && errno == ESRCH)
-            process->state = GBA_SWITCH_PROCESS_GONE;
+            process->state = GBA_PROCESS_GONE;
         return;
     }
     switch (state) {
     case 'T':
     case 't':
-        process->state = GBA_SWITCH_PROCESS_STOPPED;
+        process->state = GBA_PROCESS_STOPPED;
         break;
     case 'Z':
     case 'X':
-        process->state = threads > 1 ? GBA_SWITCH_PROCESS_RUNNING : GBA_SWITCH_PROCESS_GONE;
+        process->state = threads > 1 ? GBA_PROCESS_RUNNING : GBA_PROCESS_GONE;
         break;
     default:
-        process->state = GBA_SWITCH_PROCESS_RUNNING;
+        process->state = GBA_PROCESS_RUNNING;
     }
+}
+
+bool gba_process_alive(uint32_t number, uint64_t start)
+{
+    struct gba_process process;
+
+    gba_process_read(number, &process);
+    if (GBA_PROCESS_GONE == process.state)
+        return false;
+    return 0 == start || 0 == process.start || process.start == start;
 }
 
 bool gba_process_is_own(uint32_t number)

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of a process of this host, as /proc shows it. */
-#ifndef GBA_SIM_SWITCH_NET_PROCESS_H
-#define GBA_SIM_SWITCH_NET_PROCESS_H
+#ifndef GBA_BASE_PROCESS_H
+#define GBA_BASE_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/switch/core/protocol.h"
+/* Clients of a gba-switchd send these numbers. */
+enum gba_process_state {
+    GBA_PROCESS_UNKNOWN,
+    GBA_PROCESS_RUNNING,
+    GBA_PROCESS_STOPPED, /* by a signal or a debugger */
+    GBA_PROCESS_GONE
+};
 
 struct gba_process {
-    enum gba_switch_process state;
+    enum gba_process_state state;
     /* Time since the boot of the host, in clock ticks of the system; 0: /proc has no file of the
      * process. */
     uint64_t start;
@@ -22,6 +28,11 @@ struct gba_process {
  * Allocates memory and opens a file for a moment. Does not block. Thread-safe.
  */
 void gba_process_read(uint32_t number, struct gba_process *process);
+
+/* Whether the process of that number and start is alive; true if in doubt. start: 0: not known. A
+ * start time distinguishes two processes that had the same number while the host runs, for all that
+ * read it in the same time namespace. As gba_process_read otherwise. */
+bool gba_process_alive(uint32_t number, uint64_t start);
 
 /* Whether the effective user of the process with that number is that of the caller. False if /proc
  * does not show it. (The owner of the files in /proc is another one for a process that dumps no
