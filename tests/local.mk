@@ -71,7 +71,7 @@ GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
 tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
-	sim/switch/command_line.h sim/switch/fault_option.c
+	sim/switch/command_line.h sim/switch/option_values.c
 tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h tests/switch/jobs.c \
@@ -96,7 +96,7 @@ tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_benc
 tests_switch_test_trace_SOURCES = tests/switch/test_trace.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/diag/trace.h sim/switch/diag/trace.c
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE) sim/switch/latency.c
+	$(GBA_SWITCH_CORE) sim/switch/option_values.c
 tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) $(GBA_SWITCH_REPORT) \
 	gba/base/process.h gba/base/process.c

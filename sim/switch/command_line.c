@@ -3,6 +3,7 @@
 #include "sim/switch/command_line.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,57 +12,6 @@
 #include "gba/types.h"
 #include "sim/switch/core/protocol.h"
 #include "sim/switch/net/trust.h"
-
-enum {
-    OPT_LISTEN = 256,
-    OPT_GROUP,
-    OPT_TCP,
-    OPT_KEY_FILE,
-    OPT_JOB_KEY_TIME,
-    OPT_GROUPS,
-    OPT_PORTS,
-    OPT_QUOTA,
-    OPT_USER_QUOTA,
-    OPT_JOB_QUOTA,
-    OPT_USER_PORTS,
-    OPT_JOB_PORTS,
-    OPT_CLIENT_TIMEOUT,
-    OPT_LATENCY,
-    OPT_FAULT,
-    OPT_LOG_FILE,
-    OPT_LOG_LEVEL,
-    OPT_TRACE,
-    OPT_VFIO_USER,
-    OPT_VFIO_DEVICES,
-    OPT_VFIO_MSI
-};
-
-static const struct option long_options[] = {
-    {"listen", required_argument, NULL, OPT_LISTEN},
-    {"group", required_argument, NULL, OPT_GROUP},
-    {"tcp", required_argument, NULL, OPT_TCP},
-    {"key-file", required_argument, NULL, OPT_KEY_FILE},
-    {"job-key-time", required_argument, NULL, OPT_JOB_KEY_TIME},
-    {"groups", required_argument, NULL, OPT_GROUPS},
-    {"ports", required_argument, NULL, OPT_PORTS},
-    {"quota", required_argument, NULL, OPT_QUOTA},
-    {"user-quota", required_argument, NULL, OPT_USER_QUOTA},
-    {"job-quota", required_argument, NULL, OPT_JOB_QUOTA},
-    {"user-ports", required_argument, NULL, OPT_USER_PORTS},
-    {"job-ports", required_argument, NULL, OPT_JOB_PORTS},
-    {"client-timeout", required_argument, NULL, OPT_CLIENT_TIMEOUT},
-    {"latency", required_argument, NULL, OPT_LATENCY},
-    {"fault", required_argument, NULL, OPT_FAULT},
-    {"trace", required_argument, NULL, OPT_TRACE},
-    {"log-file", required_argument, NULL, OPT_LOG_FILE},
-    {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
-    {"vfio-user", required_argument, NULL, OPT_VFIO_USER},
-    {"vfio-user-devices", required_argument, NULL, OPT_VFIO_DEVICES},
-    {"vfio-user-msi", no_argument, NULL, OPT_VFIO_MSI},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
 
 static const char help[] =
     "Usage: gba-switchd [OPTION]...\n"
@@ -195,61 +145,62 @@ static bool add_fault(const char *text, struct gba_switchd_options *options)
                     "ns, us, ms or s");
 }
 
-static bool set_option(int option, const char *value, struct gba_switchd_options *options)
+static bool set_log_level(const char *value, struct gba_switchd_options *options)
 {
-    switch (option) {
-    case OPT_LISTEN:
-        return set_listen(value, options);
-    case OPT_GROUP:
-        options->group = value;
-        return true;
-    case OPT_TCP:
-        return parse_tcp(value, options);
-    case OPT_KEY_FILE:
-        options->key_file = value;
-        return true;
-    case OPT_JOB_KEY_TIME:
-        return parse_number("--job-key-time", value, 0, 3600, &options->job_key_time);
-    case OPT_GROUPS:
-        return parse_number("--groups", value, 1, GBA_GROUPS, &options->groups);
-    case OPT_PORTS:
-        return parse_number("--ports", value, 1, GBA_PORTS_MAX, &options->ports);
-    case OPT_QUOTA:
-        return parse_number("--quota", value, 0, GBA_GROUPS, &options->quota);
-    case OPT_USER_QUOTA:
-        return parse_number("--user-quota", value, 0, GBA_GROUPS, &options->user_quota);
-    case OPT_JOB_QUOTA:
-        return parse_number("--job-quota", value, 0, GBA_GROUPS, &options->job_quota);
-    case OPT_USER_PORTS:
-        return parse_number("--user-ports", value, 0, GBA_PORTS_MAX, &options->user_ports);
-    case OPT_JOB_PORTS:
-        return parse_number("--job-ports", value, 0, GBA_PORTS_MAX, &options->job_ports);
-    case OPT_CLIENT_TIMEOUT:
-        return parse_number("--client-timeout", value, 1, 3600, &options->client_timeout);
-    case OPT_TRACE:
-        options->trace = value;
-        return true;
-    case OPT_LATENCY:
-        return parse_latency(value, options);
-    case OPT_FAULT:
-        return add_fault(value, options);
-    case OPT_VFIO_USER:
-        options->vfio_directory = value;
-        return true;
-    case OPT_VFIO_DEVICES:
-        return parse_number("--vfio-user-devices", value, 1, GBA_PORTS_MAX, &options->vfio_devices);
-    case OPT_VFIO_MSI:
-        options->vfio_msi = true;
-        return true;
-    case OPT_LOG_FILE:
-        options->log_file = value;
-        return true;
-    case OPT_LOG_LEVEL:
-        return gba_switchd_log_parse(value, &options->log_level) ||
-               complain("--log-level", value, "error, warning, info or debug");
-    default: /* getopt_long has printed the error */
-        return false;
-    }
+    return gba_switchd_log_parse(value, &options->log_level) ||
+           complain("--log-level", value, "error, warning, info or debug");
+}
+
+/* An option: a number, a text, or a function that parses it. One without any is a flag. */
+static const struct setting {
+    const char *name;
+    uint32_t least, most; /* of a number; most 0: no number */
+    size_t offset;        /* of the number, text or flag */
+    bool (*set)(const char *value, struct gba_switchd_options *options);
+    bool text;
+} settings[] = {
+#define AT(field) .offset = offsetof(struct gba_switchd_options, field)
+    {"listen", .set = set_listen},
+    {"group", AT(group), .text = true},
+    {"tcp", .set = parse_tcp},
+    {"key-file", AT(key_file), .text = true},
+    {"job-key-time", 0, 3600, AT(job_key_time)},
+    {"groups", 1, GBA_GROUPS, AT(groups)},
+    {"ports", 1, GBA_PORTS_MAX, AT(ports)},
+    {"quota", 0, GBA_GROUPS, AT(quota)},
+    {"user-quota", 0, GBA_GROUPS, AT(user_quota)},
+    {"job-quota", 0, GBA_GROUPS, AT(job_quota)},
+    {"user-ports", 0, GBA_PORTS_MAX, AT(user_ports)},
+    {"job-ports", 0, GBA_PORTS_MAX, AT(job_ports)},
+    {"client-timeout", 1, 3600, AT(client_timeout)},
+    {"latency", .set = parse_latency},
+    {"fault", .set = add_fault},
+    {"trace", AT(trace), .text = true},
+    {"log-file", AT(log_file), .text = true},
+    {"log-level", .set = set_log_level},
+    {"vfio-user", AT(vfio_directory), .text = true},
+    {"vfio-user-devices", 1, GBA_PORTS_MAX, AT(vfio_devices)},
+    {"vfio-user-msi", AT(vfio_msi)},
+};
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+#define FIRST    256 /* the number of the first one for getopt_long */
+
+static bool set_option(const struct setting *setting, const char *value,
+                       struct gba_switchd_options *options)
+{
+    void *field = (char *)options + setting->offset;
+    char name[32];
+
+    if (setting->set != NULL)
+        return setting->set(value, options);
+    snprintf(name, sizeof(name), "--%s", setting->name);
+    if (setting->most != 0)
+        return parse_number(name, value, setting->least, setting->most, field);
+    if (setting->text)
+        *(const char **)field = value;
+    else
+        *(bool *)field = true;
+    return true;
 }
 
 static bool check(struct gba_switchd_options *options, bool listen_given)
@@ -267,6 +218,8 @@ static bool check(struct gba_switchd_options *options, bool listen_given)
 enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                                                   struct gba_switchd_options *options)
 {
+    struct option known[SETTINGS + 3] = {[SETTINGS] = {"help", no_argument, NULL, 'h'},
+                                         {"version", no_argument, NULL, 'V'}};
     bool listen_given = false;
     int option;
 
@@ -276,7 +229,14 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                                             .job_key_time = 60,
                                             .vfio_devices = 4,
                                             .log_level = GBA_SWITCHD_INFO};
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const struct setting *setting = &settings[i];
+        const bool flag = setting->set == NULL && setting->most == 0 && !setting->text;
+
+        known[i] = (struct option){setting->name, flag ? no_argument : required_argument, NULL,
+                                   FIRST + (int)i};
+    }
+    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return GBA_SWITCHD_EXIT_OK;
@@ -286,9 +246,9 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                    GBA_VERSION_PATCH);
             return GBA_SWITCHD_EXIT_OK;
         }
-        listen_given |= option == OPT_LISTEN;
-        if (!set_option(option, optarg, options))
-            return GBA_SWITCHD_EXIT_USAGE;
+        if (option < FIRST || !set_option(&settings[option - FIRST], optarg, options))
+            return GBA_SWITCHD_EXIT_USAGE; /* getopt_long has printed an unknown one */
+        listen_given |= settings[option - FIRST].set == set_listen;
     }
     if (optind < argc) {
         fprintf(stderr, "gba-switchd: unexpected argument %s; see gba-switchd --help\n",
