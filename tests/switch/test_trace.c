@@ -132,7 +132,7 @@ TEST(test_names)
     read_trace(path);
     expect_name(1, 0, "port 0: process 7");
     expect('i', 1, 1, 0, ",\"s\":\"p\",\"name\":\"link up\"");
-    expect_name(1, 0, "port 0: process 8 \\u0022}\\u000a");
+    expect_name(1, 0, "port 0: process 8 \\\"}\\u000a");
     expect('i', 1, 1, 0, ",\"s\":\"p\",\"name\":\"link up\"");
     expect_end();
 }

@@ -22,44 +22,42 @@ bool gba_switch_sees(const struct gba_switch_identity *viewer,
     return viewer == NULL || (viewer->local ? same_user(viewer, other) : same_job(viewer, other));
 }
 
+struct use {
+    uint32_t user, job;
+};
+
+static void use_count(struct use *use, const struct gba_switch_identity *own,
+                      const struct gba_switch_identity *other)
+{
+    use->user += same_user(own, other);
+    use->job += same_job(own, other);
+}
+
+static bool use_is_over(const struct use *use, uint32_t user_quota, uint32_t job_quota)
+{
+    return (user_quota != 0 && use->user >= user_quota) ||
+           (job_quota != 0 && use->job >= job_quota);
+}
+
 bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
 {
-    const struct gba_switch_config *config = &device->config;
-    const struct gba_switch_identity *own = &device->port[port].identity;
-    uint32_t user = 0, job = 0;
+    struct use use = {0, 0};
 
-    if (config->user_quota == 0 && config->job_quota == 0)
-        return false;
-    for (uint32_t group = 0; group < device->model.groups; group++) {
-        const struct gba_switch_identity *other = &device->owner[group];
-
-        if (device->model.group[group].record.life == GBA_LIFE_FREE)
-            continue;
-        user += same_user(own, other);
-        job += same_job(own, other);
-    }
-    return (config->user_quota != 0 && user >= config->user_quota) ||
-           (config->job_quota != 0 && job >= config->job_quota);
+    for (uint32_t group = 0; group < device->model.groups; group++)
+        if (device->model.group[group].record.life != GBA_LIFE_FREE)
+            use_count(&use, &device->port[port].identity, &device->owner[group]);
+    return use_is_over(&use, device->config.user_quota, device->config.job_quota);
 }
 
 bool gba_switch_at_port_limit(const struct gba_switch *device,
                               const struct gba_switch_identity *identity)
 {
-    const struct gba_switch_config *config = &device->config;
-    uint32_t user = 0, job = 0;
+    struct use use = {0, 0};
 
-    if (config->user_ports == 0 && config->job_ports == 0)
-        return false;
-    for (uint32_t port = 0; port < device->ports_used; port++) {
-        const struct gba_switch_identity *other = &device->port[port].identity;
-
-        if (!device->port[port].attached)
-            continue;
-        user += same_user(identity, other);
-        job += same_job(identity, other);
-    }
-    return (config->user_ports != 0 && user >= config->user_ports) ||
-           (config->job_ports != 0 && job >= config->job_ports);
+    for (uint32_t port = 0; port < device->ports_used; port++)
+        if (device->port[port].attached)
+            use_count(&use, identity, &device->port[port].identity);
+    return use_is_over(&use, device->config.user_ports, device->config.job_ports);
 }
 
 /* --- Ended memberships --- */
@@ -67,23 +65,8 @@ bool gba_switch_at_port_limit(const struct gba_switch *device,
 static void end_member(struct gba_switch *device, uint32_t group, uint32_t member, uint32_t port,
                        uint32_t end)
 {
-    const struct gba_switch_identity *identity = &device->port[port].identity;
-    struct gba_switch_former *former = &device->former[group][member];
-
-    former->end = end;
-    former->port = port;
-    former->user = *identity;
-}
-
-/* Record the end of all memberships of a port in a group. */
-static void end_members(struct gba_switch *device, uint32_t group, uint32_t port, uint32_t end)
-{
-    const struct gba_model_group *g = &device->model.group[group];
-
-    for (uint32_t member = 0; member < g->record.members; member++) {
-        if (g->bound[member] == 1 + port)
-            end_member(device, group, member, port, end);
-    }
+    device->former[group][member] =
+        (struct gba_switch_former){.end = end, .port = port, .user = device->port[port].identity};
 }
 
 void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t command)
@@ -102,8 +85,13 @@ void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t 
 
 void gba_switch_note_down(struct gba_switch *device, uint32_t port)
 {
-    for (uint32_t group = 0; group < device->model.groups; group++)
-        end_members(device, group, port, GBA_SWITCH_LINK_DOWN);
+    for (uint32_t group = 0; group < device->model.groups; group++) {
+        const struct gba_model_group *g = &device->model.group[group];
+
+        for (uint32_t member = 0; member < g->record.members; member++)
+            if (g->bound[member] == 1 + port)
+                end_member(device, group, member, port, GBA_SWITCH_LINK_DOWN);
+    }
 }
 
 void gba_switch_note_alloc(struct gba_switch *device, uint32_t port, uint32_t group)

@@ -80,21 +80,19 @@ void gba_switch_encode(const struct gba_switch_message *message,
 /* Whether the message has no field that its type does not use. */
 static bool fits(const struct gba_switch_message *message, unsigned fields)
 {
-    if ((fields & CODE) == 0 && message->code != 0)
-        return false;
-    if ((fields & TAG) == 0 && message->tag != 0)
-        return false;
-    if ((fields & GROUP) == 0 && message->group != 0)
-        return false;
-    if ((fields & GENERATION) == 0 && message->generation != 0)
-        return false;
-    if ((fields & MEMBER) == 0 && message->member != 0)
-        return false;
-    if ((fields & VALUE) == 0 && message->value > ((fields & VALUE32) != 0 ? UINT32_MAX : 0))
-        return false;
-    if ((fields & KEY) == 0 && message->key > ((fields & KEY32) != 0 ? UINT32_MAX : 0))
-        return false;
-    return true;
+    const uint64_t most_value = (fields & VALUE) != 0     ? UINT64_MAX
+                                : (fields & VALUE32) != 0 ? UINT32_MAX
+                                                          : 0;
+    const uint64_t most_key = (fields & KEY) != 0     ? UINT64_MAX
+                              : (fields & KEY32) != 0 ? UINT32_MAX
+                                                      : 0;
+
+    return ((fields & CODE) != 0 || message->code == 0) &&
+           ((fields & TAG) != 0 || message->tag == 0) &&
+           ((fields & GROUP) != 0 || message->group == 0) &&
+           ((fields & GENERATION) != 0 || message->generation == 0) &&
+           ((fields & MEMBER) != 0 || message->member == 0) && message->value <= most_value &&
+           message->key <= most_key;
 }
 
 bool gba_switch_decode(const uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES], enum gba_switch_sender sender,

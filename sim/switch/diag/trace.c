@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gba/base/json.h"
+
 #define BUFFER_BYTES (1u << 20)
 #define GROUPS_PID   (1u + GBA_PORTS_MAX) /* that of port 0 is 1, and so on */
 
@@ -39,15 +41,11 @@ static void write_name(struct gba_switch_trace *trace, struct track track, const
 
     fprintf(file,
             "%s{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-            ",\"name\":\"%s_name\",\"args\":{\"name\":\"",
+            ",\"name\":\"%s_name\",\"args\":{\"name\":",
             trace->begun ? ",\n" : "[\n", track.pid, track.tid,
             track.tid == 0 ? "process" : "thread");
-    for (; *text != '\0'; text++)
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
-            fprintf(file, "\\u%04x", (unsigned)*text);
-        else
-            putc(*text, file);
-    trace->failed |= fputs("\"}}", file) < 0;
+    gba_json_text(file, text);
+    trace->failed |= fputs("}}", file) < 0;
     trace->begun = true;
 }
 

@@ -136,10 +136,27 @@ static void discard(int fd)
         continue;
 }
 
+/* Free the memory of a session, of which parts may be missing. */
+static void release(struct gba_session *session)
+{
+    struct event *const events[] = {session->events.readable, session->events.writable,
+                                    session->events.greeting};
+
+    for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        if (events[i] != NULL)
+            event_free(events[i]);
+    if (session->out != NULL)
+        evbuffer_free(session->out);
+    if (session->in != NULL)
+        evbuffer_free(session->in);
+    free(session);
+}
+
 /* Send the last message if the client takes it, take the port down, and free the session. */
 static void destroy(struct gba_session *session)
 {
     struct gba_switchd *daemon = session->daemon;
+    const int fd = session->fd;
 
     log_end(session);
     gba_probe_forget(session);
@@ -168,14 +185,9 @@ static void destroy(struct gba_session *session)
         daemon->connections--;
     else
         daemon->unadmitted--;
-    event_free(session->events.readable);
-    event_free(session->events.writable);
-    event_free(session->events.greeting);
-    evbuffer_free(session->in);
-    evbuffer_free(session->out);
-    discard(session->fd);
-    close(session->fd);
-    free(session);
+    release(session);
+    discard(fd);
+    close(fd);
 }
 
 /* Stop reading the input while the client has too much output to read. */
@@ -356,17 +368,7 @@ void gba_session_open(struct gba_switchd *daemon, int fd,
     gba_session_flush(daemon);
     return;
 free_session:
-    if (session->events.greeting != NULL)
-        event_free(session->events.greeting);
-    if (session->events.writable != NULL)
-        event_free(session->events.writable);
-    if (session->events.readable != NULL)
-        event_free(session->events.readable);
-    if (session->out != NULL)
-        evbuffer_free(session->out);
-    if (session->in != NULL)
-        evbuffer_free(session->in);
-    free(session);
+    release(session);
 close_fd:
     close(fd);
     gba_switchd_log(GBA_SWITCHD_ERROR, "connection refused: out of memory");
