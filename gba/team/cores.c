@@ -3,12 +3,8 @@
  * Barriers of all cores of all members: gather the cores in a counter, cross by core 0, release.
  * The counter is that of a node (node_barrier.h), in memory of the process. Without a barrier of
  * the processes the last core to arrive releases the others, so no core waits for core 0 to run.
- *
- * A core arrives at a round only after it has seen the release of the one before, which follows all
- * arrivals. So core 0 has the team, and the status of the barrier, to itself from the gathering to
- * the release.
  */
-#include "gba/cores.h"
+#include "gba/team/cores_steps.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -18,102 +14,9 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
-#include "gba/team/barrier.h"
 #include "gba/team/wait.h"
-#include "gba/transport/node_barrier.h"
 
-#define LINE  GBA_SEGMENT_STRIDE
 #define NAMED 8u /* missing cores that a report names */
-
-struct core {
-    _Alignas(LINE) gba_word_t mark; /* the round at which this core has arrived, for the reports */
-    struct gba_node_barrier node;
-};
-
-struct gba_cores {
-    uint32_t count;
-    bool yields;
-    bool joined;                        /* with other processes, by core 0 */
-    uint64_t sleep_after, report_after; /* ns; 0: never */
-    gba_team_t *team;
-    gba_cores_attr_t attr;
-    char name[192];
-    gba_status_t status; /* of all cores; core 0 stores an error before it releases the others */
-    _Alignas(LINE) gba_word_t sleepers;
-    _Alignas(LINE) gba_word_t arrived;
-    _Alignas(LINE) gba_word_t release;
-    struct core core[];
-};
-
-/* ---------------------------------------------------------------------------------- steps --- */
-
-/* Release: pairs with the other cores' last arrival, or with core 0's look at the counter. */
-static void core_arrive(struct gba_cores *cores, struct core *core)
-{
-    gba_word_store_relaxed(&core->mark, gba_word_load_relaxed(&core->mark) + 1);
-    if (gba_node_barrier_gather(&core->node, core->node.seq + 1) && !cores->joined)
-        gba_node_barrier_release(&core->node);
-}
-
-/* The device of the team has failed. */
-static gba_status_t cross_failed(struct gba_cores *cores)
-{
-    const gba_cores_attr_t *attr = &cores->attr;
-    gba_status_t status = GBA_ERR_DEAD;
-
-    if (attr->notify == NULL)
-        return status;
-    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
-    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
-        attr->notify(attr->ctx);
-        if (attr->progress != NULL)
-            attr->progress(attr->ctx);
-        if (cores->yields)
-            sched_yield();
-        status = gba_barrier_progress(cores->team);
-    }
-    return GBA_OK == status ? GBA_NOTIFY : status;
-}
-
-/* The barrier of the processes, by core 0. */
-static gba_status_t cross(struct gba_cores *cores)
-{
-    const gba_cores_attr_t *attr = &cores->attr;
-    gba_status_t status;
-
-    if (cores->team != NULL && GBA_PATH_FALLBACK != gba_team_path(cores->team)) {
-        status = gba_barrier_wait(cores->team, attr->progress, attr->ctx);
-        return GBA_ERR_DEAD == status ? cross_failed(cores) : status;
-    }
-    if (attr->barrier == NULL)
-        return GBA_ERR_UNSUPPORTED;
-    status = attr->barrier(attr->ctx);
-    if (status > GBA_OK)
-        return GBA_ERR_IO; /* no status of libgba */
-    return GBA_OK == status && cores->team != NULL ? gba_team_count(cores->team) : status;
-}
-
-/*
- * Whether the round has ended for this core: its result, or GBA_INPROGRESS. Core 0 crosses in here.
- * Acquire, and for core 0 release: what all cores wrote before their arrivals is visible to the
- * core, and core 0 passes that on to the other processes.
- */
-static gba_status_t core_look(struct gba_cores *cores, struct core *core)
-{
-    gba_status_t status;
-
-    if (!cores->joined || core != cores->core) {
-        status = gba_node_barrier_test(&core->node);
-        return GBA_OK == status ? cores->status : status;
-    }
-    if (!gba_node_barrier_gathered(&core->node))
-        return GBA_INPROGRESS;
-    status = cross(cores);
-    if (status < GBA_OK)
-        cores->status = status;
-    gba_node_barrier_release(&core->node);
-    return status;
-}
 
 /* --------------------------------------------------------------------------------- reports --- */
 
@@ -294,7 +197,7 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
     status = choose_params(team, &wait, &report_after);
     if (GBA_OK != status)
         return status;
-    made = aligned_alloc(LINE, bytes);
+    made = aligned_alloc(GBA_CORES_LINE, bytes);
     if (made == NULL)
         return GBA_ERR_NOMEM;
     memset(made, 0, bytes);

@@ -2,7 +2,7 @@
 /*
  * Barriers of the cores of all members: every order of two and three cores; each path, the failure
  * of the device and the change of the path, with members and cores as threads (team_harness.h);
- * errors; the report of a missing core. The test takes in cores.c, to make its steps one by one.
+ * errors; the report of a missing core.
  */
 #include "gba/transport/node_barrier.h"
 
@@ -15,7 +15,10 @@ static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS } mutant;
         if (KEEPS != mutant)                \
             gba_node_barrier_release(node); \
     } while (0)
-#include "gba/team/cores.c" /* NOLINT(bugprone-suspicious-include) */
+#include "gba/team/cores_steps.h"
+#undef gba_node_barrier_gathered
+#undef gba_node_barrier_test
+#undef gba_node_barrier_release
 
 #include "tests/limit.h"
 #include "tests/unit/search.h"
@@ -30,8 +33,8 @@ static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS } mutant;
 
 /* The states. The cores are always in `live`, because they have pointers to themselves. */
 struct order {
-    _Alignas(
-        LINE) unsigned char cores[sizeof(struct gba_cores) + SEARCH_CORES * sizeof(struct core)];
+    _Alignas(GBA_CORES_LINE) unsigned char cores[sizeof(struct gba_cores) +
+                                                 SEARCH_CORES * sizeof(struct core)];
     uint32_t entered[SEARCH_CORES], left[SEARCH_CORES];
 };
 static struct order live, from;
