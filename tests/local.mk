@@ -329,7 +329,7 @@ check_PROGRAMS += tests/unit/test_notifications
 TESTS += tests/unit/test_notifications
 endif
 endif
-tests_unit_test_notifications_SOURCES = tests/unit/test_notifications.c \
+tests_unit_test_notifications_SOURCES = tests/unit/test_notifications.c tests/unit/notification_stubs.h \
 	ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
@@ -361,7 +361,7 @@ tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c gba/dev/group.c \
 	gba/dev/device_path.c gba/base/log.c
 tests_unit_test_reconnect_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
+tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c tests/unit/notification_stubs.h \
 	ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 # -Wno-tsan (not in clang): the sanitizer does not model the fence behind a sent message, and

@@ -5,23 +5,15 @@
  * the drain at the end must not wait for an answer. The PML here delivers one message, and sends
  * complete at once.
  */
-#include "ompi/mca/common/gba/notifications.h"
+#include "tests/unit/notification_stubs.h"
 
-#include "mpi.h"
-#include "ompi/communicator/communicator.h"
-#include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 #include "tests/suite.h"
 
-#define TEAM 77u
-
-struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT};
 static struct {
-    struct ompi_communicator_t comm;
-    opal_progress_callback_t progress; /* what the service has registered */
-    bool incoming;                     /* the neighbour's "completed" is with the PML */
-    bool asked;                        /* the team has posted its question */
-    unsigned sent, turns;              /* calls of opal_progress */
+    bool incoming;        /* the neighbour's "completed" is with the PML */
+    bool asked;           /* the team has posted its question */
+    unsigned sent, turns; /* calls of opal_progress */
 } harness;
 
 /* The other functions that the service calls. */
@@ -38,17 +30,6 @@ int opal_progress(void)
     return 0;
 }
 #endif
-
-int opal_progress_register(opal_progress_callback_t callback)
-{
-    harness.progress = callback;
-    return OMPI_SUCCESS;
-}
-
-int opal_progress_unregister(opal_progress_callback_t callback)
-{
-    return callback == harness.progress ? OMPI_SUCCESS : OMPI_ERROR;
-}
 
 static int request_free(ompi_request_t **request)
 {
@@ -103,12 +84,6 @@ static int send_at_once(const void *data, size_t count, struct ompi_datatype_t *
     return request_completed(request);
 }
 
-uint64_t gba_team_failed_id(const gba_team_t *team)
-{
-    (void)team;
-    return TEAM;
-}
-
 gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notification, uint32_t *to)
 {
     (void)team;
@@ -131,20 +106,6 @@ gba_status_t gba_notification_answer(const gba_notification_t *question, gba_not
     *answer = *question;
     return GBA_ERR_STALE;
 }
-
-static struct ompi_communicator_t *world(void)
-{
-    return &harness.comm;
-}
-
-static int peer_of(const void *owner, uint32_t member)
-{
-    (void)owner;
-    return (int)member;
-}
-
-const struct gba_common_framework gba_common_framework = {.world = world, .peer = peer_of};
-static struct gba_common_module module;
 
 static unsigned drain_turns(void)
 {

@@ -6,40 +6,20 @@
  *
  * Exit status 0: no error; 66: the sanitizer found an error.
  */
-#include "ompi/mca/common/gba/notifications.h"
+#include "tests/unit/notification_stubs.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "mpi.h"
-#include "ompi/communicator/communicator.h"
-#include "ompi/mca/pml/pml.h"
-
 /* Steps of the other thread before the service stops. */
 #define STEPS 2000u
 
-struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT};
 static struct {
-    struct ompi_communicator_t comm;
-    opal_progress_callback_t progress; /* what the service has registered */
     atomic_uint steps;
     atomic_bool stopped;
 } harness;
-
-/* The other functions that the service calls. */
-
-int opal_progress_register(opal_progress_callback_t callback)
-{
-    harness.progress = callback;
-    return OMPI_SUCCESS;
-}
-
-int opal_progress_unregister(opal_progress_callback_t callback)
-{
-    return callback == harness.progress ? OMPI_SUCCESS : OMPI_ERROR;
-}
 
 static int none_arrived(int source, int tag, struct ompi_communicator_t *comm, int *matched,
                         ompi_status_public_t *status)
@@ -58,12 +38,6 @@ static int none_sent(const void *data, size_t count, struct ompi_datatype_t *typ
     return OMPI_ERROR;
 }
 
-uint64_t gba_team_failed_id(const gba_team_t *team)
-{
-    (void)team;
-    return 77;
-}
-
 gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notification, uint32_t *to)
 {
     static bool posted;
@@ -73,7 +47,7 @@ gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notific
         return GBA_ERR_BUSY;
     posted = true;
     *to = 1;
-    *notification = (gba_notification_t){.team = 77, .round = 1, .first_bypassed = UINT64_MAX};
+    *notification = (gba_notification_t){.team = TEAM, .round = 1, .first_bypassed = UINT64_MAX};
     return GBA_OK;
 }
 
@@ -88,20 +62,6 @@ gba_status_t gba_notification_answer(const gba_notification_t *question, gba_not
     *answer = *question;
     return GBA_OK;
 }
-
-static struct ompi_communicator_t *world(void)
-{
-    return &harness.comm;
-}
-
-static int peer_of(const void *owner, uint32_t member)
-{
-    (void)owner;
-    return (int)member;
-}
-
-const struct gba_common_framework gba_common_framework = {.world = world, .peer = peer_of};
-static struct gba_common_module module;
 
 /* Another thread of the process, in a barrier of a failed team. */
 static void *other_thread(void *arg)
