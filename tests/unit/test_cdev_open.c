@@ -18,21 +18,6 @@ static void refused(gba_status_t expected, const char *line)
         assert_logged(line);
 }
 
-DEV_TEST(a_device)
-{
-    gba_device_info_t info;
-
-    assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
-    assert_string_equal(info.backend, "cdev");
-    assert_int_equal(info.regs_version, GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR);
-    assert_int_equal(info.groups, GBA_GROUPS);
-    assert_int_equal(info.groups_free, GBA_GROUPS);
-    assert_int_equal(info.members_max, GBA_MEMBERS_MAX);
-    assert_false(info.dead);
-    assert_int_equal(info.uuid[1], 1);
-    assert_int_equal(info.uuid[15], 15);
-}
-
 /* One call fails once. Without a file the caller knows whether the user requested the device. The
  * QUERY of version 2 is answered by old drivers only; here a GBA of this version answers. */
 CDEV_TEST(calls_that_fail)
