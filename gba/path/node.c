@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gba/base/log.h"
 #include "gba/base/place.h"
 
 void gba_node_init(struct gba_node *node, uint32_t rank)
@@ -25,9 +26,10 @@ static gba_status_t node_place(struct gba_node *node, const struct gba_shape *sh
     gba_shm_init(&node->shm, segment, local_rank, 0);
     if (segment->slots > 1)
         gba_word_store_release(gba_segment_place(segment, local_rank), gba_place_get());
-    if (GBA_SHAPE_HYBRID == shape->kind && segment->slots >= GBA_NODE_FLAGS_SLOTS)
-        return gba_node_flags_open(&node->flags, segment, shape->sequence);
-    return GBA_OK;
+    node->counts = GBA_SHAPE_HYBRID != shape->kind || segment->slots < GBA_NODE_FLAGS_SLOTS;
+    if (node->counts)
+        return GBA_OK;
+    return gba_node_flags_open(&node->flags, segment, shape->sequence);
 }
 
 gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *shape,
@@ -45,6 +47,17 @@ gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *shap
     gba_status_t status = gba_shm_segment_attach(handle, &node->segment);
 
     return GBA_OK == status ? node_place(node, shape) : status;
+}
+
+void gba_node_join(struct gba_node *node, uint32_t local_rank)
+{
+    if (node->flags.words == NULL)
+        return;
+    gba_node_flags_join(&node->flags, &node->segment, local_rank);
+    node->barrier.release = node->flags.release;
+    if (0 == local_rank)
+        gba_log(GBA_LOG_DEBUG, "the node of member %u gathers %u members by flags, in %u groups",
+                node->rank, node->segment.members, node->flags.releases);
 }
 
 void gba_node_close(struct gba_node *node)

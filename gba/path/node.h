@@ -16,7 +16,8 @@ struct gba_node {
     uint32_t rank; /* of this member in the team */
     struct gba_segment segment;
     struct gba_node_barrier barrier;
-    struct gba_node_flags flags; /* of a hybrid path, if there are slots for them */
+    struct gba_node_flags flags; /* words: NULL: gathers without them */
+    bool counts;                 /* gathers by the counter, not by flags */
     struct gba_shm shm;
     gba_word_t *mark;       /* the round at which this member arrived, for the watchdog */
     gba_word_t *failed;     /* not 0: a member of the node knows that the device has failed */
@@ -39,6 +40,9 @@ gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *shap
 gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *shape,
                              const struct gba_segment_handle *handle);
 
+/* All members have stored their places: derive the groups of the flags, if there are any. */
+void gba_node_join(struct gba_node *node, uint32_t local_rank);
+
 void gba_node_close(struct gba_node *node);
 
 static inline bool gba_node_shares(const struct gba_node *node)
@@ -53,47 +57,49 @@ static inline void gba_node_mark(struct gba_node *node, uint32_t sequence)
     gba_word_store_relaxed(node->mark, sequence);
 }
 
-/* Gather and release in the node: by flags, or by the counter, which is faster for few members, and
- * where members share cores. The functions are those of node_barrier.h and node_flags.h. */
-static inline bool gba_node_has_flags(const struct gba_node *node)
-{
-    return node->flags.words != NULL;
-}
-
+/* Gather and release in the node, if it has memory: by the counter (node_barrier.h), or by flags if
+ * there are slots for them (node_flags.h). The counter is faster for few members, and where members
+ * share cores. */
 static inline void gba_node_gather(struct gba_node *node, uint32_t sequence)
 {
-    if (gba_node_has_flags(node)) {
+    if (__builtin_expect(node->counts, 1)) {
+        gba_node_mark(node, sequence);
+        (void)gba_node_barrier_gather(&node->barrier, sequence);
+    } else if (node->flags.words != NULL) {
+        node->barrier.seq = sequence;
         gba_node_flags_gather(&node->flags, sequence);
-        return;
     }
-    gba_node_mark(node, sequence);
-    (void)gba_node_barrier_gather(&node->barrier, sequence);
 }
 
 static inline bool gba_node_gathered(struct gba_node *node)
 {
-    return gba_node_has_flags(node) ? gba_node_flags_gathered(&node->flags)
-                                    : gba_node_barrier_gathered(&node->barrier);
+    if (__builtin_expect(node->counts, 1))
+        return gba_node_barrier_gathered(&node->barrier);
+    return node->flags.words == NULL || gba_node_flags_gathered(&node->flags);
 }
 
 static inline void gba_node_release(struct gba_node *node)
 {
-    if (gba_node_has_flags(node))
-        gba_node_flags_release(&node->flags);
-    else
+    if (__builtin_expect(node->counts, 1))
         gba_node_barrier_release(&node->barrier);
+    else if (node->flags.words != NULL)
+        gba_node_flags_release(&node->flags);
 }
 
+/* The release word of a cache is in the place of that of the node. */
 static inline gba_status_t gba_node_test(struct gba_node *node)
 {
-    return gba_node_has_flags(node) ? gba_node_flags_test(&node->flags)
-                                    : gba_node_barrier_test(&node->barrier);
+    gba_status_t status = gba_node_barrier_test(&node->barrier);
+
+    if (GBA_OK != status && node->flags.words != NULL)
+        (void)gba_node_flags_gathered(&node->flags);
+    return status;
 }
 
 /* The word that this member waits for. gathers: it is the leader, which waits for the others. */
 static inline gba_word_t *gba_node_awaited(const struct gba_node *node, bool gathers)
 {
-    if (gba_node_has_flags(node))
+    if (node->flags.words != NULL)
         return gba_node_flags_awaited(&node->flags);
     return gathers ? node->barrier.arrived : node->barrier.release;
 }

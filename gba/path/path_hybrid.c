@@ -24,8 +24,6 @@
 
 #include <stdlib.h>
 
-#include "gba/base/log.h"
-
 static struct gba_path_hybrid *hybrid_of(struct gba_path_base *path)
 {
     return (struct gba_path_hybrid *)path;
@@ -106,19 +104,17 @@ static gba_status_t hybrid_start(struct gba_path_base *path)
 
     hybrid->sequence++;
     hybrid->phase = hybrid->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
-    if (gba_node_shares(&hybrid->node))
-        gba_node_gather(&hybrid->node, hybrid->sequence);
+    gba_node_gather(&hybrid->node, hybrid->sequence);
     return GBA_OK;
 }
 
 /* Run the phases one after the other, as far as each is complete. */
 static gba_status_t leader_test(struct gba_path_hybrid *hybrid)
 {
-    bool shares = gba_node_shares(&hybrid->node);
     gba_status_t status;
 
     if (GBA_PHASE_GATHER == hybrid->phase) {
-        if (shares && !gba_node_gathered(&hybrid->node))
+        if (!gba_node_gathered(&hybrid->node))
             return GBA_INPROGRESS;
         /* Acquire in gathered; release in the messages or in the arrival. What the node wrote is
          * thus visible to the members that see this arrival. */
@@ -127,7 +123,7 @@ static gba_status_t leader_test(struct gba_path_hybrid *hybrid)
             return status;
     }
     status = leaders_test(hybrid);
-    if (GBA_OK == status && shares)
+    if (GBA_OK == status)
         gba_node_release(&hybrid->node);
     return status;
 }
@@ -366,14 +362,7 @@ gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_s
 
 void gba_path_hybrid_finish(struct gba_path_base *path, struct gba_shape *shape)
 {
-    struct gba_node *node = &hybrid_of(path)->node;
-
     hybrid_of(path)->domains = shape->domains;
     shape->domains = (struct gba_domains){0};
-    if (!gba_node_has_flags(node))
-        return;
-    gba_node_flags_join(&node->flags, &node->segment, shape->topology->local_rank);
-    if (hybrid_of(path)->leader)
-        gba_log(GBA_LOG_DEBUG, "the node of member %u gathers %u members by flags, in %u groups",
-                node->rank, node->segment.members, node->flags.releases);
+    gba_node_join(path->node, shape->topology->local_rank);
 }

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "gba/base/park.h"
 #include "gba/base/place.h"
+#include "gba/spec/gba_regs.h"
 
 /* Up to 16 members one that loads the flags of all is as fast as any barrier of one cache; of
  * members without a place nobody knows how far they are. */
@@ -83,4 +85,37 @@ void gba_node_flags_join(struct gba_node_flags *flags, const struct gba_segment 
     for (uint32_t i = 0; i < size; i++)
         if (is_first(segment, i))
             flags->words[flags->awaited + flags->releases++] = word_of(segment, i, RELEASE);
+}
+
+bool gba_node_flags_gathered(struct gba_node_flags *flags)
+{
+    for (; flags->seen < flags->awaited; flags->seen++)
+        if (!GBA_SEQ_REACHED((uint32_t)gba_word_load_acquire(flags->words[flags->seen]),
+                             flags->seq))
+            return false;
+    if (flags->gathered != NULL && flags->seen == flags->awaited) {
+        flags->seen++;
+        gba_word_store_release(flags->gathered, flags->seq);
+        gba_word_unpark(flags->gathered, flags->sleepers);
+    }
+    return true;
+}
+
+void gba_node_flags_gather(struct gba_node_flags *flags, uint32_t seq)
+{
+    flags->seq = seq;
+    flags->seen = 0;
+    gba_word_store_release(flags->arrived, seq);
+    gba_word_unpark(flags->arrived, flags->sleepers);
+    (void)gba_node_flags_gathered(flags); /* alone in its group: nothing is awaited */
+}
+
+void gba_node_flags_release(struct gba_node_flags *flags)
+{
+    for (uint32_t i = 0; i < flags->releases; i++) {
+        gba_word_t *word = flags->words[flags->awaited + i];
+
+        gba_word_store_release(word, flags->seq);
+        gba_word_unpark(word, flags->sleepers);
+    }
 }

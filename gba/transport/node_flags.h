@@ -16,13 +16,12 @@
  * only after it has seen the release of the round before, which follows all arrivals. A member that
  * leaves owes nothing, because the release follows its report.
  *
- * No function blocks. One thread at a time on one struct gba_node_flags.
+ * A member tests its release word as in node_barrier.h, and calls gba_node_flags_gathered until
+ * then. No function blocks. One thread at a time on one struct gba_node_flags.
  */
 #ifndef GBA_TRANSPORT_NODE_FLAGS_H
 #define GBA_TRANSPORT_NODE_FLAGS_H
 
-#include "gba/base/park.h"
-#include "gba/spec/gba_regs.h"
 #include "gba/transport/segment.h"
 
 /* In a node of more members the flags take their place; the slots of a segment for them. */
@@ -60,52 +59,13 @@ void gba_node_flags_join(struct gba_node_flags *flags, const struct gba_segment 
  * other members of the group depend on its calls until then.
  * Acquire on true, and release: pairs with the stores here and in gba_node_flags_gather.
  */
-static inline bool gba_node_flags_gathered(struct gba_node_flags *flags)
-{
-    for (; flags->seen < flags->awaited; flags->seen++)
-        if (!GBA_SEQ_REACHED((uint32_t)gba_word_load_acquire(flags->words[flags->seen]),
-                             flags->seq))
-            return false;
-    if (flags->gathered != NULL && flags->seen == flags->awaited) {
-        flags->seen++;
-        gba_word_store_release(flags->gathered, flags->seq);
-        gba_word_unpark(flags->gathered, flags->sleepers);
-    }
-    return true;
-}
+bool gba_node_flags_gathered(struct gba_node_flags *flags);
 
 /* Arrive at round `seq`, the last one + 1. Release: pairs with gba_node_flags_gathered. */
-static inline void gba_node_flags_gather(struct gba_node_flags *flags, uint32_t seq)
-{
-    flags->seq = seq;
-    flags->seen = 0;
-    gba_word_store_release(flags->arrived, seq);
-    gba_word_unpark(flags->arrived, flags->sleepers);
-    (void)gba_node_flags_gathered(flags); /* alone in its group: nothing is awaited */
-}
+void gba_node_flags_gather(struct gba_node_flags *flags, uint32_t seq);
 
-/* Release all groups, by the leader. Release: pairs with gba_node_flags_test. */
-static inline void gba_node_flags_release(struct gba_node_flags *flags)
-{
-    for (uint32_t i = 0; i < flags->releases; i++) {
-        gba_word_t *word = flags->words[flags->awaited + i];
-
-        gba_word_store_release(word, flags->seq);
-        gba_word_unpark(word, flags->sleepers);
-    }
-}
-
-/* Of a member other than the leader: GBA_OK when released, else GBA_INPROGRESS. Acquire on GBA_OK.
- */
-static inline gba_status_t gba_node_flags_test(struct gba_node_flags *flags)
-{
-    uint32_t word = (uint32_t)gba_word_load_acquire(flags->release);
-
-    if (GBA_SEQ_REACHED(word, flags->seq))
-        return GBA_OK;
-    (void)gba_node_flags_gathered(flags);
-    return GBA_INPROGRESS;
-}
+/* Release all groups, by the leader. Release: pairs with the load of the release word. */
+void gba_node_flags_release(struct gba_node_flags *flags);
 
 /* The word that the member waits for; of the leader only while it gathers. */
 static inline gba_word_t *gba_node_flags_awaited(const struct gba_node_flags *flags)

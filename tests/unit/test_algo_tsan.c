@@ -17,9 +17,7 @@
 #include <unistd.h>
 
 #include "gba/base/place.h"
-#include "gba/transport/node_barrier.h"
-#include "gba/transport/node_flags.h"
-#include "gba/transport/shm.h"
+#include "gba/path/node.h"
 
 #define THREADS_MAX 9u
 #define ROUNDS      1000u
@@ -61,8 +59,8 @@ struct member {
     struct gba_shm shm;
     struct gba_algo_state algo;
     struct gba_node_barrier node;
-    struct gba_node_flags flags; /* FLAGS: thread t is in cache t % 3 */
-    bool gathered;               /* HYBRID, leaders */
+    struct gba_node flags; /* FLAGS: thread t is in cache t % 3 */
+    bool gathered;         /* HYBRID, leaders */
 };
 
 static uint32_t leaders_of(const struct trial *trial)
@@ -79,9 +77,11 @@ static void setup(struct member *m)
     gba_algo_init(&m->algo, m->rank, t->size, 3, t->first);
     gba_node_barrier_init(&m->node, &t->segment, t->first);
     if (t->kind == FLAGS) {
-        if (gba_node_flags_open(&m->flags, &t->segment, t->first) != GBA_OK)
+        m->flags = (struct gba_node){.barrier = m->node};
+        if (gba_node_flags_open(&m->flags.flags, &t->segment, t->first) != GBA_OK)
             abort();
-        gba_node_flags_join(&m->flags, &t->segment, place);
+        gba_node_flags_join(&m->flags.flags, &t->segment, place);
+        m->flags.barrier.release = m->flags.flags.release;
     }
     if (t->kind == HYBRID) {
         gba_node_barrier_init(&m->node, &t->nodes[place], t->first);
@@ -110,10 +110,10 @@ static gba_status_t hybrid_test(struct member *m)
 static gba_status_t flags_test(struct member *m)
 {
     if (m->rank > 0)
-        return gba_node_flags_test(&m->flags);
-    if (!gba_node_flags_gathered(&m->flags))
+        return gba_node_test(&m->flags);
+    if (!gba_node_gathered(&m->flags))
         return GBA_INPROGRESS;
-    gba_node_flags_release(&m->flags);
+    gba_node_release(&m->flags);
     return GBA_OK;
 }
 
@@ -128,7 +128,7 @@ static gba_status_t start(struct member *m, uint32_t seq)
         (void)gba_node_barrier_gather(&m->node, seq);
         return GBA_OK;
     case FLAGS:
-        gba_node_flags_gather(&m->flags, seq);
+        gba_node_gather(&m->flags, seq);
         return GBA_OK;
     case UNORDERED:
         (void)gba_word_add_relaxed(m->node.arrived, 1);
@@ -219,7 +219,7 @@ static bool run_trial(enum kind kind, uint32_t size, uint32_t first)
     for (uint32_t rank = 0; rank < size; rank++)
         pthread_join(threads[rank], NULL);
     for (uint32_t rank = 0; rank < size; rank++)
-        gba_node_flags_close(&members[rank].flags);
+        gba_node_flags_close(&members[rank].flags.flags);
     close_segments(&trial);
     if (gba_word_load_relaxed(&trial.wrong) != 0)
         printf("%s, %u threads: left too early\n", names[kind], size);

@@ -5,7 +5,7 @@
  * be found.
  */
 #include "gba/base/place.h"
-#include "gba/transport/node_flags.h"
+#include "gba/path/node.h"
 #include "tests/suite.h"
 #include "tests/unit/search.h"
 
@@ -17,7 +17,7 @@ enum verdict { FINE, EARLY, DEADLOCK, TOO_BIG };
 
 /* A node: `caches` of them, dealt out in turn or in blocks, or none is known; and how often a
  * member makes a barrier. spoil: makes one member faulty. */
-struct node {
+struct layout {
     uint32_t members, caches, rounds, first;
     bool blocks;
     void (*spoil)(struct gba_node_flags *flags, uint32_t member);
@@ -27,13 +27,13 @@ struct node {
 struct state {
     uint64_t landed[WORDS], flying[WORDS]; /* flying: 0: nothing, else 1 + the newest store */
     struct {
-        uint32_t entered, left, seen, releasing;
+        uint32_t entered, left, seen, unused;
     } member[MEMBERS];
 };
 
 static struct gba_segment segment;
-static struct gba_node_flags flags[MEMBERS];
-static const struct node *node;
+static struct gba_node node[MEMBERS];
+static const struct layout *layout;
 static struct state now;
 static enum verdict verdict;
 
@@ -45,19 +45,19 @@ static gba_word_t *word_at(uint32_t index)
 
 static uint32_t words(void)
 {
-    return node->members * GBA_NODE_FLAGS_SLOTS;
+    return layout->members * GBA_NODE_FLAGS_SLOTS;
 }
 
 static uint32_t cache_of(uint32_t member)
 {
-    return node->blocks ? member * node->caches / node->members : member % node->caches;
+    return layout->blocks ? member * layout->caches / layout->members : member % layout->caches;
 }
 
-static void node_open(const struct node *n)
+static void node_open(const struct layout *n)
 {
     struct gba_segment_handle handle;
 
-    node = n;
+    layout = n;
     verdict = FINE;
     memset(&now, 0, sizeof now);
     assert_int_equal(
@@ -67,10 +67,12 @@ static void node_open(const struct node *n)
         gba_word_store_relaxed(gba_segment_place(&segment, m),
                                gba_place_make(cache_of(m) / 2, 0, cache_of(m), 1 + m));
     for (uint32_t m = 0; m < n->members; m++) {
-        assert_int_equal(gba_node_flags_open(&flags[m], &segment, n->first), GBA_OK);
-        gba_node_flags_join(&flags[m], &segment, m);
+        node[m] = (struct gba_node){.segment = segment};
+        gba_node_barrier_init(&node[m].barrier, &segment, n->first);
+        assert_int_equal(gba_node_flags_open(&node[m].flags, &segment, n->first), GBA_OK);
+        gba_node_join(&node[m], m);
         if (n->spoil != NULL)
-            n->spoil(&flags[m], m);
+            n->spoil(&node[m].flags, m);
     }
     for (uint32_t w = 0; w < words(); w++)
         now.landed[w] = gba_word_load_relaxed(word_at(w));
@@ -78,14 +80,14 @@ static void node_open(const struct node *n)
 
 static void node_close(void)
 {
-    for (uint32_t m = 0; m < node->members; m++)
-        gba_node_flags_close(&flags[m]);
+    for (uint32_t m = 0; m < layout->members; m++)
+        gba_node_flags_close(&node[m].flags);
     gba_shm_segment_close(&segment);
 }
 
 /* ------------------------------------------------------------------------------- groups --- */
 
-static void expect_groups(const struct node *n, uint32_t groups, uint32_t most)
+static void expect_groups(const struct layout *n, uint32_t groups, uint32_t most)
 {
     uint32_t size[MEMBERS] = {0}, found = 0;
 
@@ -103,23 +105,23 @@ static void expect_groups(const struct node *n, uint32_t groups, uint32_t most)
         assert_true(size[m] <= most);
     }
     assert_int_equal(found, groups);
-    assert_int_equal(flags[0].releases, groups);
-    assert_int_equal(flags[0].awaited, size[0] - 1 + groups - 1);
+    assert_int_equal(node[0].flags.releases, groups);
+    assert_int_equal(node[0].flags.awaited, size[0] - 1 + groups - 1);
     node_close();
 }
 
 TEST(groups)
 {
-    expect_groups(&(struct node){.members = 9}, 2, 8);
-    expect_groups(&(struct node){.members = 16}, 2, 8);
-    expect_groups(&(struct node){.members = 33}, 5, 8);
-    expect_groups(&(struct node){.members = 16, .caches = 1}, 1, 16);
-    expect_groups(&(struct node){.members = 33, .caches = 1}, 3, 16);
-    expect_groups(&(struct node){.members = 16, .caches = 2, .blocks = true}, 2, 8);
-    expect_groups(&(struct node){.members = 17, .caches = 2}, 2, 9);
-    expect_groups(&(struct node){.members = 33, .caches = 3}, 3, 11);
-    expect_groups(&(struct node){.members = 9, .caches = 9}, 9, 1);
-    expect_groups(&(struct node){.members = 1, .caches = 1}, 1, 1);
+    expect_groups(&(struct layout){.members = 9}, 2, 8);
+    expect_groups(&(struct layout){.members = 16}, 2, 8);
+    expect_groups(&(struct layout){.members = 33}, 5, 8);
+    expect_groups(&(struct layout){.members = 16, .caches = 1}, 1, 16);
+    expect_groups(&(struct layout){.members = 33, .caches = 1}, 3, 16);
+    expect_groups(&(struct layout){.members = 16, .caches = 2, .blocks = true}, 2, 8);
+    expect_groups(&(struct layout){.members = 17, .caches = 2}, 2, 9);
+    expect_groups(&(struct layout){.members = 33, .caches = 3}, 3, 11);
+    expect_groups(&(struct layout){.members = 9, .caches = 9}, 9, 1);
+    expect_groups(&(struct layout){.members = 1, .caches = 1}, 1, 1);
 }
 
 /* ------------------------------------------------------------------------------- orders --- */
@@ -129,9 +131,9 @@ static void state_load(void)
 {
     for (uint32_t w = 0; w < words(); w++)
         gba_word_store_relaxed(word_at(w), now.landed[w]);
-    for (uint32_t m = 0; m < node->members; m++) {
-        flags[m].seen = now.member[m].seen;
-        flags[m].seq = node->first + now.member[m].entered;
+    for (uint32_t m = 0; m < layout->members; m++) {
+        node[m].flags.seen = now.member[m].seen;
+        node[m].flags.seq = node[m].barrier.seq = layout->first + now.member[m].entered;
     }
 }
 
@@ -139,7 +141,7 @@ static void leave(uint32_t member)
 {
     const uint32_t left = ++now.member[member].left;
 
-    for (uint32_t m = 0; m < node->members; m++)
+    for (uint32_t m = 0; m < layout->members; m++)
         if (now.member[m].entered < left)
             verdict = EARLY;
 }
@@ -149,22 +151,22 @@ static bool member_step(uint32_t member)
 {
     const struct state before = now;
     const uint32_t round = now.member[member].entered;
-    struct gba_node_flags *mine = &flags[member];
+    struct gba_node *mine = &node[member];
     bool moved;
 
-    if (now.member[member].left == node->rounds)
+    if (now.member[member].left == layout->rounds)
         return false;
     if (round == now.member[member].left) {
         now.member[member].entered++;
-        gba_node_flags_gather(mine, node->first + round + 1);
+        gba_node_gather(mine, layout->first + round + 1);
     } else if (0 != member) {
-        if (GBA_OK == gba_node_flags_test(mine))
+        if (GBA_OK == gba_node_test(mine))
             leave(member);
-    } else if (gba_node_flags_gathered(mine)) {
-        gba_node_flags_release(mine);
+    } else if (gba_node_gathered(mine)) {
+        gba_node_release(mine);
         leave(member);
     }
-    now.member[member].seen = mine->seen;
+    now.member[member].seen = mine->flags.seen;
     moved = 0 != memcmp(&before, &now, sizeof now);
     for (uint32_t w = 0; w < words(); w++)
         if (gba_word_load_relaxed(word_at(w)) != now.landed[w])
@@ -183,8 +185,8 @@ static bool land(uint32_t w)
 
 static bool all_done(void)
 {
-    for (uint32_t m = 0; m < node->members; m++)
-        if (now.member[m].left < node->rounds)
+    for (uint32_t m = 0; m < layout->members; m++)
+        if (now.member[m].left < layout->rounds)
             return false;
     return true;
 }
@@ -204,7 +206,7 @@ _Static_assert(0 == sizeof(struct state) % sizeof(uint64_t), "hashed by words, w
 
 /* Every order. A store that nobody has seen when the next one to its word follows is as if it had
  * landed just before. */
-static enum verdict search_all(const struct node *n)
+static enum verdict search_all(const struct layout *n)
 {
     struct visited visited;
     struct state from;
@@ -243,7 +245,7 @@ static enum verdict search_all(const struct node *n)
 
 TEST(every_order)
 {
-    static const struct node nodes[] = {
+    static const struct layout layouts[] = {
         {.members = 1, .caches = 1, .rounds = 3},
         {.members = 2, .caches = 1, .rounds = 4, .first = UINT32_MAX - 1},
         {.members = 2, .caches = 2, .rounds = 4, .first = INT32_MAX - 1},
@@ -255,12 +257,12 @@ TEST(every_order)
         {.members = 6, .caches = 3, .rounds = 2},
     };
 
-    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
-        assert_int_equal(search_all(&nodes[i]), FINE);
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+        assert_int_equal(search_all(&layouts[i]), FINE);
 }
 
 /* Any order, at random, in nodes of real sizes. */
-static enum verdict search_dice(const struct node *n, uint64_t seed)
+static enum verdict search_dice(const struct layout *n, uint64_t seed)
 {
     uint32_t hurry;
 
@@ -297,11 +299,11 @@ TEST(dice)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (uint32_t caches = 0; caches <= 5; caches++)
             for (uint64_t seed = 0; seed < 20; seed++) {
-                const struct node n = {.members = sizes[i],
-                                       .caches = caches,
-                                       .rounds = 4,
-                                       .first = UINT32_MAX - 2,
-                                       .blocks = seed % 2};
+                const struct layout n = {.members = sizes[i],
+                                         .caches = caches,
+                                         .rounds = 4,
+                                         .first = UINT32_MAX - 2,
+                                         .blocks = seed % 2};
 
                 assert_int_equal(search_dice(&n, seed), FINE);
             }
@@ -344,7 +346,7 @@ static void no_report(struct gba_node_flags *mine, uint32_t member)
 static void gather_arrivals(struct gba_node_flags *mine, uint32_t member)
 {
     for (uint32_t i = 0; 0 == member && i < mine->awaited; i++)
-        for (uint32_t m = 0; m < node->members; m++)
+        for (uint32_t m = 0; m < layout->members; m++)
             if (mine->words[i] == word_at(m * GBA_NODE_FLAGS_SLOTS + 1))
                 mine->words[i] = word_at(m * GBA_NODE_FLAGS_SLOTS);
 }
@@ -359,7 +361,7 @@ TEST(mutants)
                    {no_report, DEADLOCK},   {gather_arrivals, EARLY}};
 
     for (size_t i = 0; i < sizeof mutants / sizeof mutants[0]; i++) {
-        const struct node n = {.members = 5, .caches = 2, .rounds = 2, .spoil = mutants[i].spoil};
+        const struct layout n = {.members = 5, .caches = 2, .rounds = 2, .spoil = mutants[i].spoil};
 
         assert_int_equal(search_all(&n), mutants[i].verdict);
     }
