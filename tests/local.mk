@@ -424,11 +424,11 @@ tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/README.md tests/load.sh tests/limit.h tests/suite.h tests/unit/file_limit.h tests/unit/pair.h
-EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/lacks.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
+EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/rows.sh tests/lacks.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
 	tests/mpi/stalls.sh tests/mpi/faults.sh tests/mpi/lacks.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh \
 	tests/mpi/domains.sh tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh tests/mpi/trials.sh \
-	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh \
-	tests/mpi/deaths tests/mpi/deaths.sh
+	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/random.sh \
+	tests/mpi/deaths
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several; and an example, for a test of its output. -rpath: else libtool makes an archive.

@@ -3,51 +3,25 @@
 # Cases with ranks in containers, emulated by namespaces. run sources this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# OPTION...: skip the case if this system does not permit such namespaces.
-may_unshare() {
-    unshare "$@" true 2>/dev/null || skip "this system does not permit unshare $*"
-}
-
-# PATH: a user namespace for each rank. The ranks cannot open each other's memory, so each rank is a
+# ROW: its job, while each rank has a user namespace. The ranks cannot open each other's memory, so each rank is a
 # host.
-each_in_user_namespace() {
+in_user_namespaces() {
     may_unshare --user --map-root-user
-    limit 60
-    path_options "$1"
     wrapper=(unshare --user --map-root-user)
-    job "${path[@]}" --mca btl tcp,self -x GBA_TEST_APART=1 -np 4 -- early_exit 60
-    lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*software: .* 4 hosts'
-    total_is software -gt 0
-    total_is fallback -eq 0
-}
-
-# The same ranks share a group of a gba-switchd.
-switch_in_user_namespaces() {
-    may_unshare --user --map-root-user
-    limit 60
-    switch_start 127.0.0.1
-    switch_options unix
-    wrapper=(unshare --user --map-root-user)
-    job "${path[@]}" --mca btl tcp,self -x GBA_TEST_APART=1 -np 4 -- early_exit 60
-    lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*switch: group'
-    total_is switch -gt 0
-    total_is software -eq 0
+    row_job "$1"
 }
 
 # Only the last rank is in a user namespace: the other ranks share memory.
 one_in_user_namespace() {
     may_unshare --user --map-root-user
-    limit 60
-    path_options default
     # shellcheck disable=SC2016 # for the shell in there
     wrapper=(sh -c '[ "$OMPI_COMM_WORLD_RANK" -ne 3 ] || exec unshare --user --map-root-user "$@"; exec "$@"' sh)
-    job "${path[@]}" --mca btl tcp,self -x GBA_TEST_APART=1 -np 4 -- early_exit 60
-    lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*software: .* 2 hosts, 4 members, at most 3 on a host'
-    total_is software -gt 0
-    total_is fallback -eq 0
+    row_job '+ | 4 | tcp GBA_TEST_APART=1 | early_exit 60 | software>0 fallback=0 | /MPI_COMM_WORLD .*software: .* 2 hosts, 4 members, at most 3 on a host/'
+}
+
+# OPTION...: skip the case if this system does not permit such namespaces.
+may_unshare() {
+    unshare "$@" true 2>/dev/null || skip "this system does not permit unshare $*"
 }
 
 # REASON COMMAND: the ranks run in namespaces that COMMAND has changed. No rank can identify its host,
@@ -55,24 +29,20 @@ one_in_user_namespace() {
 unknown_host() {
     local spaces=(--user --map-root-user --mount --pid --fork --kill-child)
     may_unshare "${spaces[@]}"
-    limit 60
-    path_options default
     wrapper=(unshare "${spaces[@]}" sh -c "$2"'; exec "$@"' sh)
-    job --mca btl tcp,self -x GBA_TEST_APART=1 -np 3 -- groups 40 10
-    lines 0 '^FAIL'
-    one_line "$1"
-    job "${path[@]}" --mca btl tcp,self -x GBA_TEST_APART=1 -np 3 -- early_exit 60
-    lines 0 '^FAIL'
-    total_is software -eq 0
-    total_is fallback -gt 0
+    row_job "+ | 3 | quiet tcp GBA_TEST_APART=1 | groups 40 10 | only/$1/"
+    row_job '+ | 3 | tcp GBA_TEST_APART=1 | early_exit 60 | software=0 fallback>0'
 }
 
 all_containers() {
     local device
     for device in default sim; do
-        test_case "containers-user-$device" each_in_user_namespace "$device"
+        test_case "containers-user-$device" in_user_namespaces \
+            "+ | 4 | $device tcp GBA_TEST_APART=1 | early_exit 60 | software>0 fallback=0 | /MPI_COMM_WORLD .*software: .* 4 hosts/"
     done
-    test_case containers-user-switch switch_in_user_namespaces
+    # The same ranks share a group of a gba-switchd.
+    test_case containers-user-switch in_user_namespaces \
+        '+ | 4 | switch=unix tcp GBA_TEST_APART=1 | early_exit 60 | switch>0 software=0 | /MPI_COMM_WORLD .*switch: group/'
     test_case containers-user-one one_in_user_namespace
     test_case containers-boot-id unknown_host 'boot_id contains no boot ID' \
         'mount -t proc proc /proc && mount --bind /dev/null /proc/sys/kernel/random/boot_id'

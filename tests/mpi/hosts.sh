@@ -21,10 +21,12 @@ ranks_on() {
         --mca coll_gba_barrier_verbose 1 -np "$ranks")
 }
 
-# KIND: the required software barrier of all ranks; empty $kind_text: the component's choice.
-kind_options() {
+# KIND, for the option kind= of a row: the required software barrier of all ranks; "auto": the component's choice. The
+# radix leaves the last round of v2 incomplete with most sizes.
+row_kind() {
+    took=kind
     case $1 in
-    auto) path=() kind_text='' ;;
+    auto) kind_text='' ;;
     flat-v1) kind_text='dissemination \(v1\) through messages' ;;
     flat-v2) kind_text='radix 3 \(v2\) through messages' ;;
     node-v1) kind_text='dissemination \(v1\) among the leaders' ;;
@@ -32,48 +34,15 @@ kind_options() {
     flat-tree) kind_text='tree through messages' ;;
     node-tree) kind_text='tree among the leaders' ;;
     esac
-    # A radix that leaves the last round of v2 incomplete with most sizes.
-    [ "$1" = auto ] || path=(--mca coll_gba_barrier_hierarchy "${1%-*}"
+    [ "$1" = auto ] || options+=(--mca coll_gba_barrier_hierarchy "${1%-*}"
         --mca coll_gba_barrier_sw_algorithm "${1#*-}" --mca coll_gba_barrier_sw_radix 3)
 }
 
-took_software() {
+took_kind() {
     total_is software -gt 0
     total_is fallback -eq 0
     grep -qE "coll gba_barrier: .*: software: $kind_text.* ${#host_names[@]} hosts" "$out" ||
         fail "no software barrier of that kind"
-}
-
-# KIND PLACE PROGRAM [ARGUMENT...]: PLACE is the mapping of ranks, "node" or "slot".
-spans() {
-    local place=$2
-    limit 120
-    kind_options "$1"
-    shift 2
-    job "${path[@]}" --map-by "$place" -- "$@"
-    lines 0 '^FAIL'
-    took_software "$1"
-}
-
-spans_with() { # COUNTS KIND PLACE PROGRAM [ARGUMENT...]
-    # shellcheck disable=SC2086 # a list of numbers
-    ranks_on $1
-    shift
-    spans "$@"
-}
-
-# The default osc component of Debian's Open MPI cannot create a window over TCP, with or without
-# plugin.
-spans_progress() {
-    ranks_on 2
-    selection+=(--mca osc pt2pt)
-    spans "$1" slot progress
-}
-
-spans_sequence() { # KIND SEQUENCE
-    ranks_on 2 1
-    selection+=(--mca coll_gba_barrier_first_sequence "$2")
-    spans "$1" slot many 600
 }
 
 # HOST COMMAND: a command that the ranks on one host run before they start.
@@ -91,74 +60,23 @@ on_one_host() {
 # One host lacks the plugin: all ranks take Open MPI's barrier, and the user gets a line. (Not under
 # exclusive selection, which could not start there.)
 lacks_plugin() {
-    ranks_on 2
-    limit 60
     on_one_host "${host_names[1]}" 'unset OMPI_MCA_mca_base_component_path'
-    selection=("${selection[@]:3}")
-    job -- early_exit 60
-    total_is software -eq 0
-    total_is fallback -gt 0
-    lines 1 "MPI_COMM_WORLD .*fallback: .*${host_names[1]}"
+    row_job "+ | 2 | free | early_exit 60 | software=0 fallback>0 | /MPI_COMM_WORLD .*fallback: .*${host_names[1]}/"
 }
 
 # One host has no shared memory: no rank takes the hybrid barrier, and the user gets a line. (The limit
 # suffices for the few ranks of the test program itself.)
 lacks_memory() {
-    ranks_on 1 2 1
-    limit 60
     on_one_host "${host_names[1]}" 'ulimit -f 5'
-    kind_options node-v1
-    job "${path[@]}" --mca btl tcp,self -- early_exit 60
-    total_is software -eq 0
-    total_is fallback -gt 0
-    lines 1 "MPI_COMM_WORLD .*fallback: .*memory.*${host_names[1]}"
+    row_job "+ | 1.2.1 | kind=node-v1 tcp | early_exit 60 | software=0 fallback>0 | /MPI_COMM_WORLD .*fallback: .*memory.*${host_names[1]}/"
 }
 
 # LINES: on the second host, or on all, the device exists and fails to open: a line for each host.
 unusable_on_hosts() {
     local make="exec $top/tests/own_dev --same-user 'echo something >gba0' \"\$@\""
-    ranks_on 2
-    limit 60
     on_one_host "${host_names[1]}" "$make"
     [ "$1" -eq 1 ] || { echo '#!/bin/sh' && echo "$make"; } >"${wrapper[0]}"
-    job -- early_exit 60
-    total_is software -gt 0
-    lines "$1" '/dev/gba0 is not a GBA: .*; barriers use software'
-    lines 1 "^\\[${host_names[1]}:.*/dev/gba0 is not a GBA: .*; barriers use software"
-}
-
-# No group is free on any host, and no communicator spans the hosts: one line for the job.
-no_group_on_hosts() {
-    ranks_on 2
-    limit 60
-    job --map-by slot --mca coll_gba_barrier_device_path 'sim?full=1' -- alerts pairs
-    total_is sim -eq 0
-    total_is software -gt 0
-    lines "${#host_names[@]}" 'software: .*no barrier group is free'
-    lines 1 'no barrier group is free .*although device_path is'
-}
-
-# Without exclusive selection Open MPI selects the plugin by its priority, unless it is disabled on all.
-disabled() {
-    ranks_on 1
-    limit 60
-    job --mca coll_gba_barrier_sw_enable 0 -- early_exit 30
-    total_is fallback -gt 0
-    lines 1 'MPI_COMM_WORLD .*fallback: '
-}
-
-# The fallback barrier is that of coll/han. In its first call coll/han detects that it gains nothing
-# with one rank on each host, and restores the communicator's previous functions.
-above_han() {
-    ranks_on 1
-    selection+=(--mca coll_han_priority 40 --mca coll_gba_barrier_device_path none)
-    limit 60
-    job --mca coll_gba_barrier_sw_enable 0 -- many 20
-    total_is fallback -eq 20
-    job --mca coll_gba_barrier_sw_enable 0 -- churn
-    # The exchange of the agreement also uses han's collectives.
-    job -- churn
-    total_is software -gt 0
+    row_job "+ | 2 | - | early_exit 60 | software>0 | $1//dev/gba0 is not a GBA: .*; barriers use software/ | /^\\[${host_names[1]}:.*/dev/gba0 is not a GBA: .*; barriers use software/"
 }
 
 # The last rank of the last host is stopped. Its node sees that it is missing. The other ranks see at most
@@ -166,7 +84,7 @@ above_han() {
 spans_stopped() {
     local last=${host_names[${#host_names[@]} - 1]}
     ranks_on 2
-    kind_options auto
+    path=()
     stopped_job --map-by slot -- stuck 1
     lines 1 "MPI_COMM_WORLD .*barrier 6 \\(software\\) stalled for .*missing: rank $((ranks - 1)) on $last\$"
     [ "$(grep -c 'barrier 6 .*stalled for' "$out")" -le 2 ] || fail 'reported more than once a host'
@@ -174,63 +92,74 @@ spans_stopped() {
     grep -q 'barrier 6 has ended after' "$out" || fail 'no word that it went on'
 }
 
-# MODE KIND: rank 0 leaves a barrier while there is much to send before its signal.
-spans_queued() {
-    local directory
-    # In /run, which the hosts share.
-    directory=$(mktemp -d /run/queued.XXXXXX)
-    ranks_on 2
-    # With radix 3 two ranks more mean a second round, in which rank 0 waits for rank 1, which then has
-    # its signal.
-    [ "$2" != flat-v2 ] || ranks_on 2 1
-    spans "$2" node queued "$directory" "$1"
-}
-
 all_hosts() {
-    local hosts=${#host_names[@]} kind place program
+    local hosts=${#host_names[@]} kind place program ranks counts sequence=first_sequence=$((0xffffff00))
     for kind in flat-v1 flat-v2 node-v1 node-v2; do
-        for place in node slot; do
-            test_case "hosts$hosts-$kind-$place" spans_with 2 "$kind" "$place" early_exit 60
-        done
-        # On the last host: one rank, which is alone and its node's leader.
-        test_case "hosts$hosts-$kind-unequal" spans_with '3 2 1' "$kind" node early_exit 60
-        test_case "hosts$hosts-$kind-sequence-32" spans_sequence "$kind" $((0xffffff00))
+        # On the last host of unequal ones: one rank, which is alone and its node's leader.
+        rows <<END
+hosts$hosts-$kind-node | 2 | kind=$kind --map-by=node | early_exit 60 | took
+hosts$hosts-$kind-slot | 2 | kind=$kind --map-by=slot | early_exit 60 | took
+hosts$hosts-$kind-unequal | 3.2.1 | kind=$kind --map-by=node | early_exit 60 | took
+hosts$hosts-$kind-sequence-32 | 2.1 | kind=$kind --map-by=slot $sequence | many 600 | took
+END
     done
-    for kind in flat-tree node-tree; do
-        test_case "hosts$hosts-$kind" spans_with '3 2 1' "$kind" node early_exit 60
-    done
-    test_case "hosts$hosts-flat-tree-sequence" spans_sequence flat-tree $((0xffffff00))
-    [ "$hosts" -ne 3 ] || test_case "hosts$hosts-flat-tree-ibarrier" spans_with '2 1' flat-tree node ibarrier
-    test_case "hosts$hosts-auto" spans_with '1 4 2' auto slot early_exit 60
-    test_case "hosts$hosts-one-each" spans_with 1 auto slot many 500
+    rows <<END
+hosts$hosts-flat-tree | 3.2.1 | kind=flat-tree --map-by=node | early_exit 60 | took
+hosts$hosts-node-tree | 3.2.1 | kind=node-tree --map-by=node | early_exit 60 | took
+hosts$hosts-flat-tree-sequence | 2.1 | kind=flat-tree --map-by=slot $sequence | many 600 | took
+hosts$hosts-auto | 1.4.2 | kind=auto --map-by=slot | early_exit 60 | took
+hosts$hosts-one-each | 1 | kind=auto --map-by=slot | many 500 | took
+END
     for kind in flat-v1 node-v1; do
-        test_case "hosts$hosts-$kind-progress" spans_progress "$kind"
-        for program in kinds colls threads outstanding ibarrier churn; do
-            [ "$hosts" -eq 3 ] || continue
-            test_case "hosts$hosts-$kind-$program" spans_with '2 1' "$kind" node "$program"
+        # The default osc component of Debian's Open MPI cannot create a window over TCP, with or without plugin.
+        rows <<<"hosts$hosts-$kind-progress | 2 | kind=$kind .osc=pt2pt --map-by=slot | progress | took"
+        [ "$hosts" -ne 3 ] || for program in kinds colls threads outstanding ibarrier churn; do
+            rows <<<"hosts3-$kind-$program | 2.1 | kind=$kind --map-by=node | $program | took"
         done
     done
-    [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-stalled-stopped" spans_stopped
-    [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-idle" spans_with 2 auto slot idle
-    for kind in flat-v1 flat-v2 node-v1 flat-tree; do
-        [ "$hosts" -eq 2 ] || continue
-        test_case "hosts$hosts-$kind-queued" spans_queued 1 "$kind"
-        test_case "hosts$hosts-$kind-queued-nonblocking" spans_queued 2 "$kind"
+    [ "$hosts" -ne 3 ] || rows <<<"hosts3-flat-tree-ibarrier | 2.1 | kind=flat-tree --map-by=node | ibarrier | took"
+    # Rank 0 leaves a barrier while there is much to send before its signal. With radix 3 two ranks more mean a second
+    # round, in which rank 0 waits for rank 1, which then has its signal.
+    [ "$hosts" -ne 2 ] || for kind in flat-v1 flat-v2 node-v1 flat-tree; do
+        counts=2
+        [ "$kind" != flat-v2 ] || counts=2.1
+        rows <<END
+hosts2-$kind-queued | $counts | kind=$kind --map-by=node | queued WORK 1 | took
+hosts2-$kind-queued-nonblocking | $counts | kind=$kind --map-by=node | queued WORK 2 | took
+END
     done
-    test_case "hosts$hosts-domains" spans_domains -- early_exit 60
-    test_case "hosts$hosts-domains-many" spans_domains -- many 500
+    # A simulated device on each host; the ranks of each pretend to be two hosts.
+    ranks=$((2 * hosts))
+    kind="sim>0 errors=0 | /MPI_COMM_WORLD .*sim: groups among the leaders of $ranks hosts"
+    kind+=", dissemination \(v1\) among $hosts switch domains/"
+    # Without exclusive selection Open MPI selects the plugin by its priority, unless it is disabled on all. The
+    # fallback barrier is that of coll/han. In its first call coll/han detects that it gains nothing with one rank on
+    # each host, and restores the communicator's previous functions. The exchange of the agreement uses han's
+    # collectives, too.
+    rows <<END
+hosts$hosts-domains | 2 | sim --map-by=slot hosts=$ranks | early_exit 60 | $kind
+hosts$hosts-domains-many | 2 | sim --map-by=slot hosts=$ranks | many 500 | $kind
+hosts$hosts-disabled | 1 | sw_enable=0 | early_exit 30 | fallback>0 | /MPI_COMM_WORLD .*fallback: /
+hosts$hosts-above-han | 1 | none .coll_han_priority=40 sw_enable=0 | many 20 | fallback=20
++ | 1 | none .coll_han_priority=40 sw_enable=0 | churn
++ | 1 | none .coll_han_priority=40 | churn | software>0
+END
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory
     if [ "$hosts" -eq 2 ]; then
+        test_alone hosts2-stalled-stopped spans_stopped
         test_case hosts2-unusable-1 unusable_on_hosts 1
         test_case hosts2-unusable-2 unusable_on_hosts 2
-        test_case hosts2-no-group no_group_on_hosts
+        # No group is free on any host, and no communicator spans the hosts: one line for the job.
+        rows <<'END'
+hosts2-idle | 2 | alone kind=auto --map-by=slot | idle | took
+hosts2-no-group | 2 | sim?full=1 --map-by=slot | alerts pairs | sim=0 software>0
+  | 2/software: .*no barrier group is free/ | /no barrier group is free .*although device_path is/
+END
     fi
-    test_case "hosts$hosts-disabled" disabled
-    test_case "hosts$hosts-above-han" above_han
     all_switch_hosts
-    if [ "$hosts" -eq 4 ]; then
-        test_alone "hosts$hosts-node-v1-128" spans_with 32 node-v1 node many 20
-        test_alone "hosts$hosts-flat-v2-128" spans_with 32 flat-v2 slot many 20
-    fi
+    [ "$hosts" -ne 4 ] || rows <<'END'
+hosts4-node-v1-128 | 32 | alone kind=node-v1 --map-by=node | many 20 | took
+hosts4-flat-v2-128 | 32 | alone kind=flat-v2 --map-by=slot | many 20 | took
+END
 }

@@ -4,43 +4,14 @@
 # The counts are small, because the checks are slow.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# PATH: sets its options in $path and the check of the totals in $took_path.
+# sim | lost | none | v1 | v2 | v3: sets $watched to the options of a row for it. Each lost message costs retry_after,
+# and many are lost here.
 watched_path() {
-    took_path=none
     case $1 in
-    lost)
-        took_path=sim
-        path_options 'sim?lose_arrival=17&lose_release=19'
-        # Each lost message costs this time, and many are lost here.
-        path+=(--mca coll_gba_barrier_retry_after 1)
-        ;;
-    v?)
-        path_options none
-        path+=(--mca coll_gba_barrier_sw_algorithm "$1")
-        ;;
-    *)
-        took_path=$1
-        path_options "$1"
-        ;;
+    lost) watched='sim?lose_arrival=17&lose_release=19 retry_after=1' ;;
+    v?) watched="none sw_algorithm=$1" ;;
+    *) watched=$1 ;;
     esac
-}
-
-# RANKS PATH PROGRAM [ARGUMENT...]: plugin, library and program are built with AddressSanitizer and
-# UndefinedBehaviorSanitizer, which end a process at the first finding.
-asan_right() {
-    local ranks=$1 status=0 took_path
-    watched_path "$2"
-    shift 2
-    limit 120
-    # Open MPI's own leaks are ignored.
-    export ASAN_OPTIONS=detect_leaks=0
-    job "${path[@]}" -np "$ranks" -- "$@" || status=$?
-    # Their output precedes mpirun's.
-    if grep -E 'ERROR: AddressSanitizer|: runtime error:' "$out" >"$work/found"; then
-        fail "$(head -n 1 "$work/found")"
-    fi
-    [ "$status" -eq 0 ] || fail "status $status"
-    took "$took_path"
 }
 
 # Prints memcheck's errors (XML) that have a frame in one of our objects, one line each. All their
@@ -64,13 +35,16 @@ errors_of_ours() {
 # suppression of PMIx's errors could hide ours. All errors are read, and only ours count.
 # keep-debuginfo: an address of a library that was closed is not taken for one of the library that is there now.
 valgrind_right() {
-    local took_path status=0 found
+    local watched status found
     watched_path "$1"
     shift
-    limit 300
     wrapper=(valgrind --error-limit=no --num-callers=40 --leak-check=no --keep-debuginfo=yes --xml=yes
         --xml-file="$work/valgrind.%p.xml")
-    job "${path[@]}" -np 2 -- "$@" || status=$?
+    # In a shell of its own: the reports of a job that failed say why.
+    set +e
+    (set -e && row_job "+ | 2 | $watched limit=300 | $* | took")
+    status=$?
+    set -e
     found=$(errors_of_ours "$work"/valgrind.*.xml)
     # Both ranks were checked to their end.
     [ "$(grep -l '</valgrindoutput>' "$work"/valgrind.*.xml | wc -l)" -eq 2 ] || fail "not two reports"
@@ -80,7 +54,6 @@ valgrind_right() {
         fail "valgrind: $(echo "$found" | head -n 1)"
     fi
     [ "$status" -eq 0 ] || fail "status $status"
-    took "$took_path"
 }
 
 # MODE PATH: what one more communicator costs, in instructions and in system calls, while 100 and
@@ -131,19 +104,27 @@ living_switch() {
     living_equal agreed "$unix"
 }
 
+# Plugin, library and program are built with AddressSanitizer and UndefinedBehaviorSanitizer, which end a process at the
+# first finding. Open MPI's own leaks are ignored.
 all_asan() {
-    local device
+    local device watched
+    export ASAN_OPTIONS=detect_leaks=0
     for device in sim lost none v1 v2 v3; do
-        test_case "asan-early_exit-4-$device" asan_right 4 "$device" early_exit 60
-        test_case "asan-kinds-3-$device" asan_right 3 "$device" kinds
-        test_case "asan-outstanding-3-$device" asan_right 3 "$device" outstanding
-        test_case "asan-ibarrier-3-$device-1" asan_right 3 "$device" ibarrier 1
-        test_case "asan-ibarrier-4-$device-5" asan_right 4 "$device" ibarrier 5
-        test_case "asan-threads-3-$device" asan_right 3 "$device" threads 3
+        watched_path "$device"
+        rows <<END
+asan-early_exit-4-$device | 4 | $watched | early_exit 60 | took
+asan-kinds-3-$device | 3 | $watched | kinds | took
+asan-outstanding-3-$device | 3 | $watched | outstanding | took
+asan-ibarrier-3-$device-1 | 3 | $watched | ibarrier 1 | took
+asan-ibarrier-4-$device-5 | 4 | $watched | ibarrier 5 | took
+asan-threads-3-$device | 3 | $watched | threads 3 | took
+END
     done
-    test_case asan-nonblocking-3-sim asan_right 3 sim nonblocking 1 4
-    test_case asan-nonblocking-3-none asan_right 3 none nonblocking 1 1
-    test_case asan-scarce-3 asan_right 3 sim scarce moves 60 32 1
+    rows <<'END'
+asan-nonblocking-3-sim | 3 | sim | nonblocking 1 4 | took
+asan-nonblocking-3-none | 3 | none | nonblocking 1 1 | took
+asan-scarce-3 | 3 | sim | scarce moves 60 32 1 | took
+END
 }
 
 all_valgrind() {

@@ -5,39 +5,13 @@
 # this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# unix | tcp: options for that device path. (Between hosts, $selection shows the paths.) With TCP only
+# unix | tcp: $path has the options for that device path. (Between hosts, $selection shows the paths.) With TCP only
 # rank 0 has the key file, and hands a key of the job to the other ranks.
 switch_options() {
     path_options "${!1}"
     [ -z "${HOSTS-}" ] || path=("${path[@]:3}")
     path+=(-x GBA_SWITCH_KEY_FILE)
-    # shellcheck disable=SC2016 # expanded on each rank
-    [ "$1" != tcp ] || wrapper=(sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || unset GBA_SWITCH_KEY_FILE; exec "$@"' sh)
-}
-
-# TRANSPORT RANKS PROGRAM [ARGUMENT...]: the program runs on the switch without an error.
-switch_right() {
-    local transport=$1 ranks=$2
-    shift 2
-    limit 120
-    switch_start 127.0.0.1
-    switch_options "$transport"
-    job "${path[@]}" -np "$ranks" -- "$@"
-    lines 0 '^FAIL'
-    took switch
-    total_is errors -eq 0
-    groups_return
-}
-
-# LATENCY: a switch that is slow, or that loses arrivals and releases.
-switch_recovers() {
-    limit 120
-    switch_start 127.0.0.1 --latency "$1"
-    switch_options unix
-    job "${path[@]}" -np 4 -- early_exit 100
-    took switch
-    total_is errors -eq 0
-    total_is failovers -eq 0
+    [ "$1" != tcp ] || only_rank '[!0]*' GBA_SWITCH_KEY_FILE
 }
 
 # Start a job in the background, and wait until it uses the switch.
@@ -176,51 +150,22 @@ switch_rank_killed() {
     groups_return
 }
 
-# There is no switch: one line with the cause, and software barriers.
-switch_missing() {
-    limit 60
-    job --mca coll_gba_barrier_device_path "switch:$work/nothing" -np 3 -- early_exit 20
-    one_line 'cannot reach gba-switchd at switch:.*: No such file or directory.*Start gba-switchd'
-}
-
 # A TCP client without the key.
 switch_no_key() {
-    limit 60
     switch_start 127.0.0.1
     echo 00000000000000000000000000000000 >"$key"
-    job --mca coll_gba_barrier_device_path "$tcp" -np 2 -- early_exit 20
-    one_line "refused the connection: wrong key \(key file $key\): copy the --key-file"
+    row_job "+ | 2 | quiet $tcp | early_exit 20 | only/refused the connection: wrong key \(key file $key\): copy the --key-file/"
 }
 
-# NUMBER TEXT: that many lines of the log of the switch contain the text.
+# NUMBER TEXT...: that many lines of the log of the switch contain the text.
 switch_logged() {
     cat "$work/switch.log"
-    [ "$(grep -cE "$2" "$work/switch.log")" -eq "$1" ] || fail "not $1 lines with \"$2\" in the log of the switch"
+    [ "$(grep -cE "${*:2}" "$work/switch.log")" -eq "$1" ] || fail "not $1 lines with \"${*:2}\" in the log of the switch"
 }
 
-# The ranks use one key of the job. Nothing shows the key of the file.
-switch_job_key() {
-    limit 60
-    switch_start 127.0.0.1 --log-level debug --job-ports 3
-    switch_options tcp
-    job "${path[@]}" -np 3 -- early_exit 20
-    took switch
-    total_is errors -eq 0
-    switch_logged 1 'has made a key for its job'
-    switch_logged 3 'port [0-9]+: up'
+# Nothing shows the key of the file.
+key_hidden() {
     ! grep -qF "$(cat "$key")" "$out" "$work/switch.log" || fail 'the key is shown'
-    groups_return
-}
-
-# The ranks cannot use the switch with more ports than the job may have.
-switch_job_limit() {
-    limit 60
-    switch_start 127.0.0.1 --log-level info --job-ports 2
-    switch_options tcp
-    job "${path[@]}" -np 3 -- early_exit 20
-    took none
-    switch_logged 2 'port [0-9]+: up'
-    switch_logged 1 'connection refused: the user or the job uses as many ports as it may'
 }
 
 # No device of rank 0 needs the key, so it keeps the key: another rank without the file cannot connect.
@@ -230,8 +175,7 @@ switch_key_kept() {
     # shellcheck disable=SC2016 # expanded on each rank
     wrapper=(sh -c 'path=none; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || { path=$1; unset GBA_SWITCH_KEY_FILE; }
         export OMPI_MCA_coll_gba_barrier_device_path=$path; shift; exec "$@"' sh "$tcp")
-    job -x GBA_SWITCH_KEY_FILE -np 2 -- early_exit 20
-    switch_logged 0 'port [0-9]+: up'
+    row_job '+ | 2 | quiet GBA_SWITCH_KEY_FILE | early_exit 20 | ! switch_logged 0 port [0-9]+: up'
 }
 
 # The key of rank 0 is wrong. The other ranks use the files of their own.
@@ -239,45 +183,24 @@ switch_own_key() {
     limit 60
     switch_start 127.0.0.1 --log-level info
     (umask 077 && echo 00000000000000000000000000000000 >"$work/wrong")
-    # shellcheck disable=SC2016 # expanded on each rank
-    wrapper=(sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || GBA_SWITCH_KEY_FILE=$1; shift; exec "$@"' sh "$work/wrong")
-    job --mca coll_gba_barrier_device_path "$tcp" -x GBA_SWITCH_KEY_FILE -np 3 -- early_exit 20
-    switch_logged 1 'connection refused: wrong key'
-    switch_logged 2 'port [0-9]+: up'
+    row_job "+ | 3 | quiet $tcp GBA_SWITCH_KEY_FILE rank=0:GBA_SWITCH_KEY_FILE=$work/wrong | early_exit 20 | ! switch_logged 1 connection refused: wrong key | ! switch_logged 2 port [0-9]+: up"
 }
 
 # Two ranks on two processors do not yield them, unless a switch of this host needs one, too.
 switch_shares_processors() {
-    local two
-    limit 60
+    local two options='--bind-to=none .mpi_yield_when_idle=0 GBA_TEST_YIELDS=1 preload=hosts_preload'
     two=$(taskset -cp $BASHPID | sed -E 's/.*: //; s/([0-9]+)-([0-9]+)/{\1..\2}/g; s/,/ /g')
     two=$(eval "printf '%s\n' $two" | head -n 2 | paste -sd ,)
     [ "${two#*,}" != "$two" ] || skip 'there is one processor'
     wrapper=(taskset -c "$two")
-    selection+=(--bind-to none --mca mpi_yield_when_idle 0 -x GBA_TEST_YIELDS=1
-        -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
-    path_options sim
-    job "${path[@]}" -np 2 -- early_exit 60
-    took sim
-    lines 0 'libgba yields'
-    switch_start 127.0.0.1
-    switch_options unix
-    job "${path[@]}" -np 2 -- early_exit 60
-    took switch
-    lines 2 'libgba yields'
+    row_job "+ | 2 | sim $options | early_exit 60 | took | 0/libgba yields/"
+    row_job "+ | 2 | switch=unix $options | early_exit 60 | took | 2/libgba yields/"
 }
 
 # The switch replaces a chosen device that cannot be opened. Ranks without the key file have the key, too.
 switch_replaces() {
-    limit 60
     switch_start 127.0.0.1
-    switch_options tcp
-    path=(--mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_device_list "/dev/null,$tcp"
-        --mca coll_gba_barrier_device_map /dev/null:1 -x GBA_SWITCH_KEY_FILE)
-    job "${path[@]}" -np 3 -- early_exit 20
-    took switch
-    total_is errors -eq 0
-    groups_return
+    row_job "+ | 3 | device_list=/dev/null,$tcp device_map=/dev/null:1 GBA_SWITCH_KEY_FILE rank=[!0]*:GBA_SWITCH_KEY_FILE | early_exit 20 | switch>0 sim=0 errors=0 | ! groups_return"
 }
 
 # Two switches before the right one accept connections and do not answer. The 10 seconds for all
@@ -290,41 +213,51 @@ switch_list_silent() {
     perl -MIO::Socket::UNIX -e 'for (@ARGV) { push @s, IO::Socket::UNIX->new(Local => $_, Listen => 8) or die }
         $| = 1; print "ready\n"; sleep 60' "$work/silent1" "$work/silent2" >"$work/silent" &
     until_true grep -q ready "$work/silent"
-    path=(--mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_device_map /dev/null:1
-        --mca coll_gba_barrier_device_list "/dev/null,switch:$work/silent1,switch:$work/silent2,$unix")
     began=$SECONDS
-    job "${path[@]}" -np 2 -- early_exit 20
+    row_job "+ | 2 | device_list=/dev/null,switch:$work/silent1,switch:$work/silent2,$unix device_map=/dev/null:1 | early_exit 20 | switch>0 sim=0 errors=0 | 2/cannot reach gba-switchd at switch:.*/silent[12]: Connection timed out/"
     [ $((SECONDS - began)) -lt 20 ] || fail "the job took $((SECONDS - began)) s"
-    took switch
-    total_is errors -eq 0
-    lines 2 'cannot reach gba-switchd at switch:.*/silent[12]: Connection timed out'
     kill %+
     groups_return
 }
 
 all_switch() {
-    local transport program
-    for transport in unix tcp; do
-        test_case "switch-$transport-early_exit" switch_right "$transport" 4 early_exit 60
-    done
-    for program in kinds threads ibarrier outstanding churn; do
-        test_case "switch-$program" switch_right unix 3 "$program"
-    done
-    test_case switch-loss switch_recovers loss=1%
+    local program right='took errors=0 | ! groups_return'
+    rows <<END
+switch-unix-early_exit | 4 | switch=unix | early_exit 60 | $right
+switch-tcp-early_exit | 4 | switch=tcp | early_exit 60 | $right
+switch-kinds | 3 | switch=unix | kinds | $right
+switch-threads | 3 | switch=unix | threads | $right
+switch-ibarrier | 3 | switch=unix | ibarrier | $right
+switch-outstanding | 3 | switch=unix | outstanding | $right
+switch-churn | 3 | switch=unix | churn | $right
+# A switch that loses arrivals and releases.
+switch-loss | 4 | switch=unix+--latency+loss=1% | early_exit 100 | took errors=0 failovers=0
+switch-missing | 3 | quiet switch:/nonexistent/gba-switchd | early_exit 20
+  | only/cannot reach gba-switchd at switch:.*: No such file or directory.*Start gba-switchd/
+# The ranks use one key of the job. They cannot use the switch with more ports than the job may have.
+switch-job-key | 3 | switch=tcp+--log-level+debug+--job-ports+3 | early_exit 20 | took errors=0 | ! key_hidden
+  | ! switch_logged 1 has made a key for its job | ! switch_logged 3 port [0-9]+: up | ! groups_return
+switch-job-limit | 3 | switch=tcp+--log-level+info+--job-ports+2 | early_exit 20 | switch=0 sim=0 software>0
+  | ! switch_logged 2 port [0-9]+: up
+  | ! switch_logged 1 connection refused: the user or the job uses as many ports as it may
+END
     test_case switch-killed switch_killed 3 false
     test_case switch-restarted switch_killed 3 true
     test_case switch-regained switch_regained unix
     test_case switch-regained-tcp switch_regained tcp
-    test_case switch-regained-other switch_regained_other
     test_case switch-stopped switch_paused unix 5
-    test_cases switch-missing switch-no-key switch-job-key switch-job-limit switch-key-kept \
-        switch-own-key switch-shares-processors switch-replaces switch-list-silent
+    test_cases switch-regained-other switch-no-key switch-key-kept switch-own-key switch-shares-processors \
+        switch-replaces switch-list-silent
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0
-    test_case switch-many switch_right tcp 4 many 20000
-    test_case switch-progress switch_right unix 4 progress
-    test_case switch-latency switch_recovers up=20us,match=5us,release=1us,down=20us,jitter=50us
-    test_case switch-loss-latency switch_recovers up=20us,down=20us,jitter=50us,loss=2%
+    rows <<END
+switch-many | 4 | switch=tcp | many 20000 | $right
+switch-progress | 4 | switch=unix | progress | $right
+switch-latency | 4 | switch=unix+--latency+up=20us,match=5us,release=1us,down=20us,jitter=50us | early_exit 100
+  | took errors=0 failovers=0
+switch-loss-latency | 4 | switch=unix+--latency+up=20us,down=20us,jitter=50us,loss=2% | early_exit 100
+  | took errors=0 failovers=0
+END
     test_case switch-stopped-tcp switch_paused tcp 5
     test_case switch-silent switch_silent
     for program in 1 2 3 4 5 6 7 8; do
@@ -350,29 +283,13 @@ switch_network() {
     done
 }
 
-# COUNTS PROGRAM [ARGUMENT...]: the switch serves communicators of all ranks.
-switch_serves() {
-    # shellcheck disable=SC2086 # a list of numbers
-    ranks_on $1
-    shift
-    limit 120
+# OPTION switch-hosts of a row: a switch of these hosts, over TCP.
+switch_for_hosts() {
     switch_network
     switch_start "$address"
-    switch_options tcp
-    job "${path[@]}" --map-by slot -- "$@"
-    lines 0 '^FAIL'
-    grep -qE "switch: group [0-9]+ of 32, $ranks members\$" "$out" || fail 'no group of all ranks'
-    took switch
-    total_is errors -eq 0
-    total_is failovers -eq 0
-    groups_return
-}
-
-# The same, with one group for MPI_COMM_WORLD, and no barrier in software.
-switch_spans() {
-    switch_serves "$@"
-    lines 1 "MPI_COMM_WORLD .*switch: group [0-9]+ of 32, $ranks members\$"
-    total_is software -eq 0
+    row_path "$tcp"
+    options+=(-x GBA_SWITCH_KEY_FILE --map-by slot)
+    only_rank '[!0]*' GBA_SWITCH_KEY_FILE
 }
 
 # SECONDS: the last host loses its link to the switch for that time; 0: for the rest of the job.
@@ -453,9 +370,13 @@ switch_stopped_away() {
     switch_survived stuck
 }
 
+# The switch serves communicators of all ranks; and (switch-spans) one group MPI_COMM_WORLD, without a barrier in
+# software.
 all_switch_hosts() {
-    local hosts=${#host_names[@]} program
-    test_case "hosts$hosts-switch" switch_spans '3 1 2 1' early_exit 60
+    local hosts=${#host_names[@]} program right spans
+    right='took errors=0 failovers=0 | 1+/switch: group [0-9]+ of 32, RANKS members$/ | ! groups_return'
+    spans="software=0 $right | /MPI_COMM_WORLD .*switch: group [0-9]+ of 32, RANKS members\$/"
+    rows <<<"hosts$hosts-switch | 3.1.2.1 | switch-hosts | early_exit 60 | $spans"
     [ "$hosts" -le 3 ] || return 0
     test_case "hosts$hosts-switch-killed" switch_spans_killed
     if [ "$hosts" -eq 2 ]; then
@@ -464,12 +385,11 @@ all_switch_hosts() {
         test_case hosts2-switch-restored switch_cut 3
     fi
     $long || return 0
-    for program in kinds colls outstanding; do
-        test_case "hosts$hosts-switch-$program" switch_spans '2 1' "$program"
+    for program in kinds colls outstanding 'many 5000'; do
+        rows <<<"hosts$hosts-switch-${program% *} | 2.1 | switch-hosts | $program | $spans"
     done
     # These make no barrier on MPI_COMM_WORLD, and churn has more communicators than groups.
     for program in threads ibarrier churn; do
-        test_case "hosts$hosts-switch-$program" switch_serves '2 1' "$program"
+        rows <<<"hosts$hosts-switch-$program | 2.1 | switch-hosts | $program | $right"
     done
-    test_case "hosts$hosts-switch-many" switch_spans '2 1' many 5000
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cases of jobs killed with SIGKILL at random points. run sources this file, after stalls.sh, for
-# tests/mpi/kills.
+# Cases of jobs killed with SIGKILL at random points, for tests/mpi/kills, and of many deaths of devices in one job
+# (soak.c), for tests/mpi/deaths. run sources this file, after stalls.sh.
 # shellcheck disable=SC2154,SC2034 # variables of run and of stalls.sh, read and set
 
 # NUMBER: the number of groups that the simulated device reports as free.
@@ -83,5 +83,41 @@ all_kills() {
         ranks=$((2 + RANDOM % 3))
         test_case "kill-$i-$whom-$held-$device-$program-$ranks" \
             killed_at "$whom" "$held" "$device" "$program" "$ranks" $((RANDOM % 1000))
+    done
+}
+
+# KIND RANKS DEATHS SEED [DEVICES]: jobs of DEVICES devices each, until DEATHS of them have died under a
+# team. KIND is flat (one group for all ranks), leaders (of at most 5 pretended hosts),
+# domains (4 pretended hosts and two devices), or nonblocking (as flat; a team's barriers are nonblocking
+# after the first one). The counts go to $logs/deaths, one line for each job.
+soaked() {
+    local kind=$1 ranks=$2 deaths=$3 died=0 style=4 options counts
+    RANDOM=$4
+    while [ "$died" -lt "$deaths" ]; do
+        # The program has a time limit for each device.
+        options="quiet sim:row-%-0 retry_after=1 limit=7200 GBA_TEST_SECONDS=600 GBA_TEST_SEED=$RANDOM"
+        case $kind in
+        leaders) options+=" hierarchy=node hosts=$((1 + RANDOM % (ranks < 5 ? ranks : 5)))" ;;
+        domains) options+=' hosts=4 devices=-,-' ;;
+        nonblocking) style=2 ;;
+        esac
+        row_job "+ | $ranks | $options | soak ${5:-80} $style"
+        counts=$(sed -n 's/^soak: \([0-9]* devices\)/\1/p' "$out")
+        [[ $counts =~ ([0-9]+)\ deaths, ]] || fail 'no counts'
+        [ "${BASH_REMATCH[1]}" -gt 0 ] || fail 'no device died under a team'
+        died=$((died + BASH_REMATCH[1]))
+        echo "$kind-$ranks $counts" >>"$logs/deaths"
+    done
+}
+
+all_deaths() {
+    local ranks kind
+    for ranks in 3 5 8 16; do
+        for kind in flat leaders domains nonblocking; do
+            # Two domains need two hosts each, else a device has nothing to do.
+            [ "$kind" != domains ] || [ "$ranks" -ge 4 ] || continue
+            test_case "soak-$kind-$ranks" soaked "$kind" "$ranks" "${GBA_TEST_DEATHS:-100}" \
+                "${GBA_TEST_SEED:-1}"
+        done
     done
 }
