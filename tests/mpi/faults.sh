@@ -171,14 +171,14 @@ END
 
 # Ranks that test rarely, by shared memory and TCP. The number of calls of MPI is limited, not the time.
 faults_rare() {
-    local name device program
+    local name device program path ranks
     while IFS='|' read -r name device program; do
         for ranks in 3 7; do
             [ "$ranks" -eq 3 ] || [[ $name = *@* ]] || continue
-            device=${device/ARRIVAL/$((2 * ranks + 2))}
+            path=${device/ARRIVAL/$((2 * ranks + 2))}
             rows <<END
-${name/@/$ranks} | $ranks | $device agree_after=0 retry_after=1 | $program | took
-+ | $ranks | $device agree_after=0 retry_after=1 tcp | $program | took
+${name/@/$ranks} | $ranks | $path agree_after=0 retry_after=1 | $program | took
++ | $ranks | $path agree_after=0 retry_after=1 tcp | $program | took
 END
         done
     done <<'END'

@@ -22,60 +22,82 @@ switch_job() {
     until_true grep -q 'MPI_COMM_WORLD .*switch: group' "$out"
 }
 
-# The job continues with software barriers. $1: its program.
-switch_failed_over() {
+# PROGRAM: the job has ended well.
+switch_ended() {
     wait "$job_pid"
     cat "$out"
     lines 1 "^$1: right\$"
     lines 0 '^FAIL'
+}
+
+# PROGRAM: the job continues with software barriers.
+switch_failed_over() {
+    switch_ended "$1"
     lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
     total_is switch -gt 0
     total_is software -gt 0
 }
 
-# The job is still on the switch. $1: its program.
+# PROGRAM: so it does, and another switch has all its groups.
+switch_given_up() {
+    switch_failed_over "$1"
+    groups_return
+}
+
+# PROGRAM: the job is still on the switch.
 switch_survived() {
-    wait "$job_pid"
-    cat "$out"
-    lines 1 "^$1: right\$"
-    lines 0 '^FAIL'
+    switch_ended "$1"
     total_is failovers -eq 0
     total_is software -eq 0
 }
 
-# RANKS RESTART: the switch is killed during the job. RESTART is true: it is started again, without its
-# groups.
-switch_killed() {
-    limit 120
-    switch_start 127.0.0.1
-    switch_options unix
-    switch_job -np "$1" -- early_exit 100 "$work/failed"
-    sleep "0.$((RANDOM % 3))"
-    kill -KILL "$daemon"
-    ! $2 || switch_start 127.0.0.1
-    : >"$work/failed"
-    switch_failed_over early_exit
-    ! $2 || groups_return
+# The job has got another group, of a switch that was started again.
+switch_regained() {
+    switch_ended "$1"
+    total_is failovers -gt 0
+    groups_return
 }
 
-# TRANSPORT: the switch is killed and restarted during a job, which then has a group of the new one.
-switch_regained() {
-    local name
+# TRANSPORT RANKS OUTCOME ACTION...: these commands happen during the barriers of a job, which then makes 100 more.
+switch_during() {
+    local action
     limit 120
     switch_start 127.0.0.1
     switch_options "$1"
-    name=$tcp
-    switch_job -np 3 -- early_exit 100 "$work/regained"
-    kill -KILL "$daemon"
-    switch_start "${name#switch://}" # the same port
-    until_true regained
-    : >"$work/regained"
-    wait "$job_pid"
-    cat "$out"
-    lines 1 '^early_exit: right$'
-    lines 0 '^FAIL'
-    total_is failovers -gt 0
-    groups_return
+    switch_job -np "$2" -- early_exit 100 "$work/go"
+    for action in "${@:4}"; do
+        eval "$action"
+    done
+    : >"$work/go"
+    "$3" early_exit
+}
+
+switch_during_all() {
+    # shellcheck disable=SC2016 # for eval
+    local transport ranks=3 number='' die='kill -KILL $daemon' stop='kill -STOP $daemon' go_on='kill -CONT $daemon' again
+    # Without its groups. The same port, for members that connect by TCP.
+    again='switch_start 127.0.0.1'
+    while :; do
+        test_case "switch-killed$number" switch_during unix "$ranks" switch_failed_over "sleep 0.$((RANDOM % 3))" "$die"
+        test_case "switch-restarted$number" switch_during unix "$ranks" switch_given_up \
+            "sleep 0.$((RANDOM % 3))" "$die" "$again"
+        [ "$number" != -8 ] && $long || break
+        number=-$((${number#-} + 1))
+        ranks=$((RANDOM % 6 + 2))
+    done
+    # shellcheck disable=SC2016 # for eval
+    again='switch_start "${tcp#switch://}"'
+    test_case switch-regained switch_during unix 3 switch_regained "$die" "$again" 'until_true took_groups 2'
+    test_case switch-regained-tcp switch_during tcp 3 switch_regained "$die" "$again" 'until_true took_groups 2'
+    # For a shorter time than the client's timeout; and for good: the members fail over.
+    test_case switch-stopped switch_during unix 3 switch_survived "$stop" 'sleep 5' "$go_on"
+    ! $long || test_case switch-stopped-tcp switch_during tcp 3 switch_survived "$stop" 'sleep 5' "$go_on"
+    ! $long || test_case switch-silent switch_during tcp 3 switch_failed_over "$stop"
+}
+
+# NUMBER: so many groups so far.
+took_groups() {
+    [ "$(grep -c 'MPI_COMM_WORLD .*switch: group' "$out")" -eq "$1" ]
 }
 
 # The switch of the chosen device is killed, and the job has a group of another one of the list. That one is killed
@@ -96,45 +118,7 @@ switch_regained_other() {
     switch_start 127.0.0.1
     until_true took_groups 3
     : >"$work/regained"
-    wait "$job_pid"
-    cat "$out"
-    lines 1 '^early_exit: right$'
-    groups_return
-}
-
-# NUMBER: so many groups so far.
-took_groups() {
-    [ "$(grep -c 'MPI_COMM_WORLD .*switch: group' "$out")" -eq "$1" ]
-}
-
-# The job has got a group after it lost one.
-regained() {
-    sed '1,/MPI_COMM_WORLD .*the device stopped answering/d' "$out" | grep -q 'MPI_COMM_WORLD .*switch: group'
-}
-
-# TRANSPORT SECONDS: the switch is stopped for that time, which is shorter than the client's timeout.
-switch_paused() {
-    limit 120
-    switch_start 127.0.0.1
-    switch_options "$1"
-    switch_job -np 3 -- early_exit 100 "$work/continued"
-    kill -STOP "$daemon"
-    sleep "$2"
-    kill -CONT "$daemon"
-    : >"$work/continued"
-    switch_survived early_exit
-}
-
-# The switch is stopped and does not continue: the members fail over.
-switch_silent() {
-    limit 120
-    switch_start 127.0.0.1
-    switch_options tcp
-    switch_job -np 3 -- early_exit 100 "$work/stopped"
-    kill -STOP "$daemon"
-    : >"$work/stopped"
-    switch_failed_over early_exit
-    kill -KILL "$daemon"
+    switch_regained early_exit
 }
 
 # A rank is killed: the switch takes back its memberships, and the job ends.
@@ -221,7 +205,7 @@ switch_list_silent() {
 }
 
 all_switch() {
-    local program right='took errors=0 | ! groups_return'
+    local right='took errors=0 | ! groups_return'
     rows <<END
 switch-unix-early_exit | 4 | switch=unix | early_exit 60 | $right
 switch-tcp-early_exit | 4 | switch=tcp | early_exit 60 | $right
@@ -241,11 +225,7 @@ switch-job-limit | 3 | switch=tcp+--log-level+info+--job-ports+2 | early_exit 20
   | ! switch_logged 2 port [0-9]+: up
   | ! switch_logged 1 connection refused: the user or the job uses as many ports as it may
 END
-    test_case switch-killed switch_killed 3 false
-    test_case switch-restarted switch_killed 3 true
-    test_case switch-regained switch_regained unix
-    test_case switch-regained-tcp switch_regained tcp
-    test_case switch-stopped switch_paused unix 5
+    switch_during_all
     test_cases switch-regained-other switch-no-key switch-key-kept switch-own-key switch-shares-processors \
         switch-replaces switch-list-silent
     test_alone switch-rank-killed switch_rank_killed
@@ -258,12 +238,6 @@ switch-latency | 4 | switch=unix+--latency+up=20us,match=5us,release=1us,down=20
 switch-loss-latency | 4 | switch=unix+--latency+up=20us,down=20us,jitter=50us,loss=2% | early_exit 100
   | took errors=0 failovers=0
 END
-    test_case switch-stopped-tcp switch_paused tcp 5
-    test_case switch-silent switch_silent
-    for program in 1 2 3 4 5 6 7 8; do
-        test_case "switch-killed-$program" switch_killed $((RANDOM % 6 + 2)) false
-        test_case "switch-restarted-$program" switch_killed $((RANDOM % 6 + 2)) true
-    done
 }
 
 # --- Several hosts ---
