@@ -427,8 +427,7 @@ EXTRA_DIST += tests/README.md tests/load.sh tests/limit.h tests/suite.h tests/un
 EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/rows.sh tests/lacks.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
 	tests/mpi/stalls.sh tests/mpi/faults.sh tests/mpi/lacks.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh \
 	tests/mpi/domains.sh tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh tests/mpi/trials.sh \
-	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/random.sh \
-	tests/mpi/deaths
+	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/random.sh
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several; and an example, for a test of its output. -rpath: else libtool makes an archive.

@@ -163,7 +163,7 @@ END
         test_case "death-random-$ranks" deaths "$ranks" "$(soak 13 200)" "${GBA_TEST_SEED:-1}"
         test_case "death-node-$ranks" deaths "$ranks" "$(soak 6 100)" "${GBA_TEST_SEED:-1}" 5
     done
-    # Many deaths in one job; tests/mpi/deaths has more.
+    # Many deaths in one job; "run --deaths" has more.
     for kind in flat-5 leaders-7 domains-4 nonblocking-3; do
         test_case "death-soak-$kind" soaked "${kind%-*}" "${kind#*-}" 1 "${GBA_TEST_SEED:-1}" 20
     done

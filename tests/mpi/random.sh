@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cases of jobs killed with SIGKILL at random points, for tests/mpi/kills, and of many deaths of devices in one job
-# (soak.c), for tests/mpi/deaths. run sources this file, after stalls.sh.
+# Cases of "run --kills", jobs killed with SIGKILL at random points, and of "run --deaths", many deaths of devices in one
+# job (soak.c). run sources this file, after stalls.sh.
 # shellcheck disable=SC2154,SC2034 # variables of run and of stalls.sh, read and set
 
 # NUMBER: the number of groups that the simulated device reports as free.
@@ -57,16 +57,16 @@ killed_at() {
         until_true free_groups "$free"
     fi
     [ "$2" = alone ] || let_go
-    until_true none_run
+    until_true running 0
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
 }
 
-# $KILLS kills; $GBA_TEST_SEED repeats a run.
+# $GBA_TEST_KILLS jobs, 200 if it is not set: some 15 minutes. $GBA_TEST_SEED kills the same at the same times.
 all_kills() {
     local i whom held device program ranks seed=${GBA_TEST_SEED:-$$}
     RANDOM=$seed
     echo "seed $seed"
-    for ((i = 1; i <= ${KILLS:-200}; i++)); do
+    for ((i = 1; i <= ${GBA_TEST_KILLS:-200}; i++)); do
         whom=job held=held device=sim program=many
         [ $((RANDOM % 3)) -ne 0 ] || whom=rank
         case $((RANDOM % 3)) in
@@ -110,8 +110,11 @@ soaked() {
     done
 }
 
+# $GBA_TEST_DEATHS deaths in each of the 15 cases, 100 if it is not set: some 8 minutes on two idle cores. One mpirun
+# performs some 40 of them; soak.c says what counts as one. $GBA_TEST_SEED repeats them.
 all_deaths() {
     local ranks kind
+    rm -f "$logs/deaths"
     for ranks in 3 5 8 16; do
         for kind in flat leaders domains nonblocking; do
             # Two domains need two hosts each, else a device has nothing to do.

@@ -4,10 +4,6 @@
 # run sources this file, after faults.sh.
 # shellcheck disable=SC2034,SC2154 # variables of run
 
-software_runs() {
-    grep -q 'MPI_COMM_WORLD .*: software: ' "$out" && [ "$(processes | wc -l)" -eq 4 ]
-}
-
 # The memory of a team has no name. /dev/shm has no file while it is in use, and none after the whole
 # job was killed. Another user's file under a name that it could have does no harm.
 nameless() {
@@ -21,14 +17,15 @@ nameless() {
     put_apart
     path_options none
     start_victim 4 many 1000000000
-    until_true software_runs
+    until_true running 4
+    until_true grep -q 'MPI_COMM_WORLD .*: software: ' "$out"
     pid=$(processes | head -n 1)
     grep -q 'memfd:gba-team' "/proc/$pid/maps" || fail "no memory of a team in process $pid"
     [ "$(shm_files)" = "$before" ] || fail "seen in /dev/shm: $(shm_files)"
     # shellcheck disable=SC2046 # several
     kill -KILL "$job_pid" $(processes)
     wait "$job_pid" 2>/dev/null || true
-    until_true none_run
+    until_true running 0
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
     ! $made || rm -f "$trap_file"
 }

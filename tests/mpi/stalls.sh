@@ -18,8 +18,9 @@ shm_files() {
     find /dev/shm -mindepth 1 -maxdepth 1 -name '*gba*' 2>/dev/null | sort
 }
 
-none_run() {
-    [ -z "$(processes)" ]
+# NUMBER: so many processes run.
+running() {
+    [ "$(processes | wc -l)" -eq "$1" ]
 }
 
 # The directory of Open MPI's own files, which it cannot remove when it is killed.
@@ -30,11 +31,11 @@ put_apart() {
 # NAME: another job holds this simulated device, so that it outlives killed jobs. That job has one
 # group, for its MPI_COMM_WORLD of 2 ranks.
 hold() {
-    none_run || fail "tests of before still run"
+    running 0 || fail "tests of before still run"
     "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$1" -np 2 \
         "$programs/many" 1000000000 >"$work/holder" 2>&1 &
     holder=$!
-    until_true two_run
+    until_true running 2
     holders=$(processes)
 }
 
@@ -44,7 +45,7 @@ let_go() {
         kill -KILL "$pid"
     done
     wait "$holder" 2>/dev/null || true
-    until_true none_run
+    until_true running 0
 }
 
 # RANKS PROGRAM [ARGUMENT...]: a job to be killed, on the path of path_options.
@@ -80,21 +81,14 @@ killed() {
     hold "$name"
     path_options "sim:$name"
     start_victim 4 many 1000000000
-    until_true six_run
+    until_true running 6
+    until_true grep -q 'MPI_COMM_WORLD .*sim: group' "$out"
     kill_victim "$1"
     # All groups except the holder's are free.
     job "${path[@]}" -np 2 -- groups 31 1
     lines 31 'early [0-9]+ .*sim: group'
     let_go
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
-}
-
-two_run() {
-    [ "$(processes | wc -l)" -eq 2 ]
-}
-
-six_run() {
-    [ "$(processes | wc -l)" -eq 6 ] && grep -q 'MPI_COMM_WORLD .*sim: group' "$out"
 }
 
 newcomers() {
@@ -105,20 +99,12 @@ no_newcomers() {
     ! newcomers >/dev/null
 }
 
-# The process of the test that SIGSTOP has stopped.
-stopped() {
-    local pid
-    for pid in $(processes); do
-        ! grep -q '^State:.*T' "/proc/$pid/status" 2>/dev/null || echo "$pid"
-    done
-}
-
+# Sets $stopped to the process of the test that SIGSTOP has stopped.
 one_stopped() {
-    [ "$(stopped | wc -l)" -eq 1 ]
-}
-
-stall_reported() {
-    grep -q 'barrier 6 .*stalled for' "$out"
+    for stopped in $(processes); do
+        ! grep -q '^State:.*T' "/proc/$stopped/status" 2>/dev/null || return 0
+    done
+    return 1
 }
 
 # Run a job in which the last rank is stopped before its sixth barrier, until the stall is reported.
@@ -128,8 +114,8 @@ stopped_job() {
     job "${path[@]}" --mca coll_gba_barrier_stuck_after 3 "$@" >/dev/null &
     job_pid=$!
     until_true one_stopped
-    until_true stall_reported
-    kill -CONT "$(stopped)"
+    until_true grep -q 'barrier 6 .*stalled for' "$out"
+    kill -CONT "$stopped"
     wait "$job_pid"
     cat "$out"
     lines 1 '^stuck: right$'
@@ -157,7 +143,7 @@ stalled_dead() {
     path+=(--mca coll_gba_barrier_stuck_after 3 --mca orte_enable_recovery 1)
     : >"$out"
     start_victim 3 stuck 2
-    until_true stall_reported
+    until_true grep -q 'barrier 6 .*stalled for' "$out"
     kill_victim job
     lines 1 "MPI_COMM_WORLD .*barrier 6 \($2\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
     lines 1 'barrier 6 .*stalled for'
