@@ -195,6 +195,25 @@ test_that() {
     fi
 }
 
+# LOG STATUS: set $ok and $bad to what a script with that exit status has counted. One that counts nothing is one test,
+# and one that failed without a failed test has one.
+counts_of() {
+    counts=$(grep -aE '^[0-9]+ passed, [0-9]+ failed$' "$1" | tail -n 1 || true)
+    [ -n "$counts" ] || counts="$(($2 == 0)) passed, $(($2 != 0)) failed"
+    ok=${counts%% *}
+    bad=${counts#* passed, }
+    bad=${bad%% *}
+    [ "$2" -eq 0 ] || [ "$bad" -ne 0 ] || bad=1
+}
+
+# LOG STATUS: show the tests of that script, and count them.
+add_tests() {
+    grep -avE '^[0-9]+ passed, [0-9]+ failed$' "$1" || true
+    counts_of "$1" "$2"
+    tests_passed=$((tests_passed + ok))
+    tests_failed=$((tests_failed + bad))
+}
+
 test_summary() {
     say "$tests_passed passed, $tests_failed failed"
     [ "$tests_failed" -eq 0 ]
