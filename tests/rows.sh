@@ -12,7 +12,7 @@
 # % in an option for a number of the job's own, for the names of simulated devices.
 #
 # OPTION: a value of device_path, or "default": that is not set, or "fallback": no device and no software barrier.
-#   NAME=VALUE a parameter of the component; .NAME=VALUE another MCA parameter; VARIABLE=VALUE of the environment;
+#   NAME=VALUE a parameter of the component; .NAME=VALUE another MCA parameter; VARIABLE[=VALUE] of the environment;
 #   --NAME[=VALUE] an option of mpirun; hosts=N as if on N hosts; devices=OPTIONS,... a simulated device for each of
 #   them in turn, or - without options; preload=NAME; rank=N:VARIABLE[=VALUE] for one process, which lacks the
 #   variable if there is no value; quiet: not verbose; select=LIST, free: another selection of components, or none;
@@ -157,7 +157,8 @@ row_option() {
         ;;
     --*=*) options+=("${1%%=*}" "$value") ;;
     --*) options+=("$1") ;;
-    [A-Z]*) options+=(-x "${1%%=*}=$value") ;;
+    [A-Z]*=*) options+=(-x "${1%%=*}=$value") ;;
+    [A-Z]*) options+=(-x "$1") ;;
     *) options+=(--mca "${prefix}_${1%%=*}" "$value") ;;
     esac
 }

@@ -73,7 +73,7 @@ devices-mapped | 4 | quiet verbose=2 device_list=$a,$b device_map=$b:3,$a:1 | ea
   | 1/process 3 chooses device sim:devices-[0-9]+-a: device_map/
 # The device that all ranks choose cannot be opened.
 devices-replaced | 4 | device_list=/dev/null,$a device_map=/dev/null:1 | early_exit 60 | $group
-  | 1+//dev/null is not a GBA: .*; its processes use sim:devices-[0-9]+-a/
+  | //dev/null is not a GBA: .*; its processes use sim:devices-[0-9]+-a/
 # Rank 2 cannot receive failure notifications, so it joins no group on either of its devices.
 devices-unnotified | 4 | device_list=$a,$b GBA_TEST_UNNOTIFIED=2 preload=hosts_preload | early_exit 60
   | /MPI_COMM_WORLD .*software: .*no device: out of memory \(rank 2 on /
