@@ -4,35 +4,39 @@
 # is made of. A program of one source file needs no line but its name in the list of its group.
 
 # Unit tests: cmocka, and all of libgba from inside.
-GBA_UNIT_TESTS = \
-	tests/unit/test_order tests/unit/test_memory_file tests/unit/test_processors tests/unit/test_batch_job \
-	tests/unit/test_base tests/unit/test_cluster tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
-	tests/unit/test_sched tests/unit/test_numbering tests/unit/test_algo tests/unit/test_segment tests/unit/test_node_flags \
-	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault tests/unit/test_sim_port \
-	tests/unit/test_sim_journal tests/unit/test_sim_step tests/unit/test_sim_alloc \
-	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
-	tests/conformance/conformance \
-	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
-	tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
-	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
-	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_choices \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded tests/unit/test_resources tests/unit/test_trial_faults tests/unit/test_trial_short \
-	tests/unit/test_domains tests/unit/test_domains_failover \
-	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_trial_decisions tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
-	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait tests/unit/test_reconnect \
-	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve tests/unit/test_cores \
-	tests/conformance/conformance_switch
+GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_switch \
+	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_algo tests/unit/test_base \
+	tests/unit/test_batch_job tests/unit/test_boot_serve tests/unit/test_cdev \
+	tests/unit/test_cdev_flags tests/unit/test_cdev_open tests/unit/test_cdev_owners \
+	tests/unit/test_cdev_revoke tests/unit/test_choices tests/unit/test_choose \
+	tests/unit/test_cluster tests/unit/test_cores tests/unit/test_cost \
+	tests/unit/test_degraded tests/unit/test_device tests/unit/test_domains \
+	tests/unit/test_domains_failover tests/unit/test_facts tests/unit/test_failover \
+	tests/unit/test_hierarchy tests/unit/test_hierarchy_failures tests/unit/test_host \
+	tests/unit/test_memory_file tests/unit/test_node_flags tests/unit/test_numbering \
+	tests/unit/test_order tests/unit/test_params tests/unit/test_path tests/unit/test_plan \
+	tests/unit/test_predict tests/unit/test_processors tests/unit/test_reconnect \
+	tests/unit/test_renegotiate tests/unit/test_resources tests/unit/test_retry \
+	tests/unit/test_rounds tests/unit/test_sched tests/unit/test_segment \
+	tests/unit/test_signals tests/unit/test_sim tests/unit/test_sim_alloc \
+	tests/unit/test_sim_fault tests/unit/test_sim_find tests/unit/test_sim_journal \
+	tests/unit/test_sim_port tests/unit/test_sim_step tests/unit/test_software \
+	tests/unit/test_steer tests/unit/test_switch_client tests/unit/test_switch_connect \
+	tests/unit/test_switch_probe tests/unit/test_switch_wait tests/unit/test_team \
+	tests/unit/test_topology tests/unit/test_trial tests/unit/test_trial_decisions \
+	tests/unit/test_trial_faults tests/unit/test_trial_short tests/unit/test_wait \
+	tests/unit/test_watchdog
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
-GBA_MODEL_TESTS = \
-	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_driver_alloc tests/unit/test_control tests/unit/test_ports \
-	tests/unit/test_control_search
+GBA_MODEL_TESTS = tests/unit/test_control tests/unit/test_control_search \
+	tests/unit/test_driver_alloc tests/unit/test_model tests/unit/test_model_config \
+	tests/unit/test_model_errors tests/unit/test_model_rounds tests/unit/test_ports
 # The core of gba-switchd: pure, too.
-GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
+GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol \
 	tests/switch/test_trace
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/unit/test_info tests/unit/test_exchange tests/unit/test_exchange_load tests/gpu/test_gpu
+GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/unit/test_exchange tests/unit/test_exchange_load \
+	tests/unit/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
@@ -44,20 +48,20 @@ $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
 # Tests of the Linux driver. They run in a virtual machine with the driver (tests/driver/run), and need
 # only the header of its interface.
-GBA_DRIVER_TESTS = \
-	tests/driver/test_calls tests/driver/test_rounds tests/driver/test_maps tests/driver/test_life \
-	tests/driver/test_hosts tests/driver/test_users tests/driver/test_copy_out tests/driver/fuzz \
-	tests/driver/latency
+GBA_DRIVER_TESTS = tests/driver/fuzz tests/driver/latency tests/driver/test_calls \
+	tests/driver/test_copy_out tests/driver/test_hosts tests/driver/test_life \
+	tests/driver/test_maps tests/driver/test_rounds tests/driver/test_users
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif
 tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
-EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c tests/driver/boot.c tests/driver/reboots
+EXTRA_DIST += tests/driver/boot.c tests/driver/compat.c tests/driver/driver_test.h \
+	tests/driver/reboots
 # Tests of the daemon itself. They need only its messages.
-GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
-	tests/switch/test_faults tests/switch/test_absence tests/switch/test_free_dead tests/switch/test_probe \
-	tests/switch/test_load tests/switch/test_job_keys \
+GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon tests/switch/test_faults \
+	tests/switch/test_free_dead tests/switch/test_hostile tests/switch/test_job_keys \
+	tests/switch/test_load tests/switch/test_overload tests/switch/test_probe \
 	tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
@@ -74,10 +78,10 @@ tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER)
 	sim/switch/command_line.h sim/switch/option_values.c
 tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
-tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h tests/switch/jobs.c \
-	$(GBA_DAEMON_PEER)
-tests_switch_test_free_dead_SOURCES = tests/switch/test_free_dead.c tests/switch/jobs.h tests/switch/jobs.c \
-	$(GBA_DAEMON_PEER)
+tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h \
+	tests/switch/jobs.c $(GBA_DAEMON_PEER)
+tests_switch_test_free_dead_SOURCES = tests/switch/test_free_dead.c tests/switch/jobs.h \
+	tests/switch/jobs.c $(GBA_DAEMON_PEER)
 tests/switch/test_absence.$(OBJEXT) tests/switch/test_free_dead.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
 tests_switch_test_probe_SOURCES = tests/switch/test_probe.c $(GBA_DAEMON_PEER)
@@ -106,8 +110,8 @@ tests_switch_test_report_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 
 # The PCI devices for virtual machines, with a client of their own. Sockets pass descriptors and a daemon
 # is forked, so these are not for an emulated CPU.
-GBA_VFIO_TESTS = tests/switch/test_vfio_wire tests/switch/test_vfio_device \
-	tests/switch/test_vfio_effects tests/switch/test_vfio_server
+GBA_VFIO_TESTS = tests/switch/test_vfio_device tests/switch/test_vfio_effects \
+	tests/switch/test_vfio_server tests/switch/test_vfio_wire
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_VFIO_TESTS)
@@ -140,7 +144,8 @@ check_PROGRAMS += tests/unit/test_predict_engine tests/unit/test_predict_memory
 TESTS += tests/unit/test_predict_engine tests/unit/test_predict_memory
 endif
 tests_unit_test_predict_engine_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
-tests_unit_test_predict_memory_SOURCES = tests/unit/test_predict_memory.c contrib/perf/lines.h contrib/perf/lines.c
+tests_unit_test_predict_memory_SOURCES = tests/unit/test_predict_memory.c contrib/perf/lines.h \
+	contrib/perf/lines.c
 tests_unit_test_predict_memory_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
 tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
@@ -157,16 +162,18 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
 	tests/unit/notification_harness.c tests/unit/notification_harness.h \
 	tests/unit/stall_log.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
-GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
-	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
-	tests/unit/test_domains tests/unit/test_domains_failover \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded \
-	tests/unit/test_cores tests/unit/test_resources tests/unit/test_trial_faults tests/unit/test_trial_short
+GBA_TEAM_TESTS = tests/unit/test_cores tests/unit/test_degraded tests/unit/test_domains \
+	tests/unit/test_domains_failover tests/unit/test_hierarchy \
+	tests/unit/test_hierarchy_failures tests/unit/test_predict tests/unit/test_renegotiate \
+	tests/unit/test_resources tests/unit/test_software tests/unit/test_steer \
+	tests/unit/test_team tests/unit/test_trial tests/unit/test_trial_faults \
+	tests/unit/test_trial_short
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 # gba_info but its main.
-tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c gba/tools/info_health.c \
-	gba/tools/info_list.c gba/tools/info_params.c gba/tools/info_path.c gba/tools/info_report.c
+tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c \
+	gba/tools/info_health.c gba/tools/info_list.c gba/tools/info_params.c \
+	gba/tools/info_path.c gba/tools/info_report.c
 tests_unit_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
 tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
@@ -177,11 +184,12 @@ tests_unit_test_exchange_load_SOURCES = tests/unit/test_exchange_load.c \
 tests_unit_test_exchange_load_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
-tests_unit_test_signals_SOURCES = tests/unit/test_signals.c tests/unit/own_file.h gba/bootstrap/signals.c gba/bootstrap/mesh.c \
-	gba/bootstrap/pending.c gba/bootstrap/address.c gba/bootstrap/wire.c gba/bootstrap/settings.c
+tests_unit_test_signals_SOURCES = tests/unit/test_signals.c tests/unit/own_file.h \
+	gba/bootstrap/signals.c gba/bootstrap/mesh.c gba/bootstrap/pending.c \
+	gba/bootstrap/address.c gba/bootstrap/wire.c gba/bootstrap/settings.c
 tests_unit_test_signals_CPPFLAGS = $(AM_CPPFLAGS)
-tests_unit_test_boot_serve_SOURCES = tests/unit/test_boot_serve.c tests/unit/own_file.h gba/bootstrap/serve.c gba/bootstrap/fail.c \
-	gba/bootstrap/wire.c
+tests_unit_test_boot_serve_SOURCES = tests/unit/test_boot_serve.c tests/unit/own_file.h \
+	gba/bootstrap/serve.c gba/bootstrap/fail.c gba/bootstrap/wire.c
 tests_unit_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
 tests_unit_test_boot_serve_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
@@ -200,7 +208,8 @@ tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 # Software barriers: the algorithms against an adversary.
 tests_unit_test_algo_SOURCES = tests/unit/test_algo.c tests/unit/algo_harness.h \
 	tests/unit/algo_search.h tests/unit/search.h tests/unit/algo_mutants.h
-tests_unit_test_segment_SOURCES = tests/unit/test_segment.c tests/unit/own_file.h tests/unit/log_catch.h
+tests_unit_test_segment_SOURCES = tests/unit/test_segment.c tests/unit/own_file.h \
+	tests/unit/log_catch.h
 tests_unit_test_segment_LDFLAGS = -Wl,--wrap=fallocate
 
 # The simulator: real processes, killed ones, and every option.
@@ -208,11 +217,13 @@ tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
 tests_unit_test_sim_find_SOURCES = tests/unit/test_sim_find.c tests/unit/sim_test.h
 tests_unit_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
 tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_test.h
-tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h tests/unit/log_catch.h
+tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h \
+	tests/unit/log_catch.h
 tests_unit_test_sim_journal_SOURCES = tests/unit/test_sim_journal.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin
-tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h tests/unit/log_catch.h
+tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h \
+	tests/unit/log_catch.h
 tests_unit_test_sim_alloc_LDFLAGS = -Wl,--wrap=fallocate
 
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
@@ -226,8 +237,8 @@ tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench
 tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 	tests/unit/control_search.h tests/unit/search.h
 # A part of the Linux driver, without the headers of the kernel, which tests/unit/kernel.h replaces.
-tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit/control_bench.h tests/unit/model_bench.h \
-	tests/unit/kernel.h
+tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit/control_bench.h \
+	tests/unit/model_bench.h tests/unit/kernel.h
 tests/unit/test_driver_alloc.$(OBJEXT): private AM_CPPFLAGS += -I$(builddir)
 tests/unit/test_driver_alloc.$(OBJEXT): tests/unit/driver_alloc.h
 GBA_DRIVER_ALLOC = $(srcdir)/contrib/driver/gba_driver.h $(srcdir)/contrib/driver/device.h \
@@ -282,15 +293,19 @@ tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
 tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
-tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
+tests_unit_test_retry_LDFLAGS = \
+	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
 tests_unit_test_cores_SOURCES = tests/unit/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
-tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
+tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h \
+	$(GBA_THREAD_OOB)
 tests_unit_test_watchdog_LDFLAGS = -Wl,--wrap=gba_place_get
-tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h tests/unit/no_transport.h $(GBA_THREAD_OOB)
+tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h \
+	tests/unit/no_transport.h $(GBA_THREAD_OOB)
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
 tests_unit_test_cost_SOURCES = tests/unit/test_cost.c
-tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h tests/unit/no_transport.h
+tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h \
+	tests/unit/no_transport.h
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 
 # Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
@@ -299,7 +314,8 @@ tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
 tests_unit_test_software_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
-tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c $(GBA_TEAM_HARNESS)
+tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c \
+	$(GBA_TEAM_HARNESS)
 tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
 tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
@@ -310,7 +326,8 @@ tests_unit_test_resources_LDFLAGS = -Wl,--wrap=gba_failover_register -Wl,--wrap=
 	-Wl,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_faults_SOURCES = tests/unit/test_trial_faults.c $(GBA_TEAM_HARNESS)
-tests_unit_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait -Wl,--wrap=thread_oob_barrier
+tests_unit_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait \
+	-Wl,--wrap=thread_oob_barrier
 tests_unit_test_trial_short_SOURCES = tests/unit/test_trial_short.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
@@ -329,15 +346,15 @@ check_PROGRAMS += tests/unit/test_notifications
 TESTS += tests/unit/test_notifications
 endif
 endif
-tests_unit_test_notifications_SOURCES = tests/unit/test_notifications.c tests/unit/notification_stubs.h \
-	ompi/mca/common/gba/notifications.c
+tests_unit_test_notifications_SOURCES = tests/unit/test_notifications.c \
+	tests/unit/notification_stubs.h ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
 
 # Built from its sources, all of them with the sanitizer.
-GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan tests/unit/test_cores_tsan \
-	tests/unit/test_reconnect_tsan tests/unit/test_gpu_tsan
+GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_cores_tsan \
+	tests/unit/test_failover_tsan tests/unit/test_gpu_tsan tests/unit/test_reconnect_tsan
 if BUILD_OMPI
 GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
 endif
@@ -350,19 +367,19 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 	gba/transport/shm.c gba/algo/algorithms.c \
 	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c gba/team/cores_steps.h gba/base/log.c \
-	gba/base/status.c gba/base/park.c gba/base/params.c gba/base/processors.c \
-	gba/transport/shm.c gba/algo/algorithms.c
+tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c \
+	gba/team/cores_steps.h gba/base/log.c gba/base/status.c gba/base/park.c gba/base/params.c \
+	gba/base/processors.c gba/transport/shm.c gba/algo/algorithms.c
 tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c gba/dev/group.c \
-	gba/dev/device_path.c gba/base/log.c
+tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c \
+	gba/dev/group.c gba/dev/device_path.c gba/base/log.c
 tests_unit_test_reconnect_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c tests/unit/notification_stubs.h \
-	ompi/mca/common/gba/notifications.c
+tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
+	tests/unit/notification_stubs.h ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 # -Wno-tsan (not in clang): the sanitizer does not model the fence behind a sent message, and
 # none is sent here.
@@ -373,28 +390,30 @@ $(GBA_TSAN_TESTS): private LDADD = -lpthread
 
 # The fuzzer builds itself, with clang, and reports that it was skipped if there is none; gba_info is run
 # as by a user.
-dist_check_SCRIPTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_gba_predict tests/unit/test_wire tests/unit/test_runner
-TESTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_gba_predict tests/unit/test_wire tests/unit/test_runner
-EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
-	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp \
-	tests/switch/corpus/job-key \
-	tests/switch/corpus-vfio/start tests/switch/corpus-vfio/registers tests/switch/corpus-vfio/memory \
-	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/interrupts \
-	tests/switch/corpus-vfio/descriptors
-EXTRA_DIST += tests/fuzz/fuzz_model.c tests/switch/fuzz_vfio.c tests/rtl/lockstep.h tests/rtl/lockstep.c \
-	tests/rtl/rules.c tests/rtl/random.c tests/rtl/faulty.c tests/rtl/arrive.h \
-	tests/rtl/test_together.c tests/rtl/measure.c contrib/maint/check-rtl gba/spec/map.awk
-EXTRA_DIST += contrib/maint/check-models gba/algo/README.md \
-	tests/models/death.pml tests/models/death_domains.pml
+dist_check_SCRIPTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba_info \
+	tests/unit/test_gba_predict tests/unit/test_runner tests/unit/test_wire
+TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba_info \
+	tests/unit/test_gba_predict tests/unit/test_runner tests/unit/test_wire
+EXTRA_DIST += tests/switch/corpus-vfio/descriptors tests/switch/corpus-vfio/interrupts \
+	tests/switch/corpus-vfio/memory tests/switch/corpus-vfio/registers \
+	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/start \
+	tests/switch/corpus/batch tests/switch/corpus/job-key tests/switch/corpus/notify \
+	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
+	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
+EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/fuzz/fuzz_model.c tests/rtl/arrive.h \
+	tests/rtl/faulty.c tests/rtl/lockstep.c tests/rtl/lockstep.h tests/rtl/measure.c \
+	tests/rtl/random.c tests/rtl/rules.c tests/rtl/test_together.c tests/switch/fuzz_vfio.c
+EXTRA_DIST += contrib/maint/check-models gba/algo/README.md tests/models/death.pml \
+	tests/models/death_domains.pml
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
-GBA_MPI_TESTS = \
-	tests/mpi/early_exit tests/mpi/many tests/mpi/kinds tests/mpi/churn tests/mpi/colls \
-	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn \
-	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
-	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed tests/mpi/counted \
-	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
-	tests/mpi/soak tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare tests/mpi/trials tests/mpi/living
+GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/counted tests/mpi/death \
+	tests/mpi/early_exit tests/mpi/groups tests/mpi/ibarrier tests/mpi/idle tests/mpi/kinds \
+	tests/mpi/lacking tests/mpi/leave tests/mpi/living tests/mpi/many tests/mpi/mixture \
+	tests/mpi/nonblocking tests/mpi/outstanding tests/mpi/persistent tests/mpi/posted \
+	tests/mpi/progress tests/mpi/queued tests/mpi/rare tests/mpi/scarce tests/mpi/sessions \
+	tests/mpi/soak tests/mpi/spawn tests/mpi/stray tests/mpi/stuck tests/mpi/threads \
+	tests/mpi/trials tests/mpi/ulfm tests/mpi/unagreed
 check_LIBRARIES =
 check_LTLIBRARIES =
 if BUILD_OMPI
@@ -423,11 +442,14 @@ tests_mpi_posted_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
-EXTRA_DIST += tests/README.md tests/load.sh tests/limit.h tests/suite.h tests/unit/file_limit.h tests/unit/pair.h
-EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/rows.sh tests/lacks.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
-	tests/mpi/stalls.sh tests/mpi/faults.sh tests/mpi/lacks.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh \
-	tests/mpi/domains.sh tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh tests/mpi/trials.sh \
-	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/random.sh
+EXTRA_DIST += tests/README.md tests/limit.h tests/load.sh tests/suite.h tests/unit/file_limit.h \
+	tests/unit/pair.h
+EXTRA_DIST += tests/cluster tests/lacks.sh tests/mpi/cases.sh tests/mpi/containers.sh \
+	tests/mpi/domains.sh tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh \
+	tests/mpi/lacks.sh tests/mpi/messages.sh tests/mpi/random.sh tests/mpi/releases.sh \
+	tests/mpi/run tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/software.sh \
+	tests/mpi/stalls.sh tests/mpi/switch.sh tests/mpi/trials.sh tests/mpi/unusable.sh \
+	tests/own_dev tests/rows.sh tests/runner.sh tests/switchd.sh
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several; and an example, for a test of its output. -rpath: else libtool makes an archive.
@@ -457,10 +479,10 @@ contrib_examples_mpi_t_barrier_stats_la_LIBADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/examples/mpi_t/README.md
 
 # OpenSHMEM programs, for tests/shmem/run.
-GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
-	tests/shmem/both tests/shmem/death tests/shmem/stray tests/shmem/threads \
-	tests/shmem/locks tests/shmem/leave tests/shmem/freed tests/shmem/set_first \
-	tests/shmem/contexts tests/shmem/cores
+GBA_SHMEM_TESTS = tests/shmem/both tests/shmem/contexts tests/shmem/cores tests/shmem/death \
+	tests/shmem/early_exit tests/shmem/freed tests/shmem/leave tests/shmem/locks \
+	tests/shmem/many tests/shmem/puts tests/shmem/set_first tests/shmem/sets tests/shmem/stray \
+	tests/shmem/threads
 if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
@@ -532,6 +554,7 @@ EXTRA_DIST += tests/bootstrap/run tests/slurm/run
 check_LTLIBRARIES += tests/gpu/fake/libcuda.la
 tests_gpu_fake_libcuda_la_SOURCES = tests/gpu/fake_cuda.c tests/gpu/fake_cuda.h
 tests_gpu_fake_libcuda_la_LDFLAGS = -rpath $(abs_builddir)/tests/gpu/fake -version-info 1:0:0
-tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c tests/gpu/members.h tests/gpu/members.c $(GBA_FAKE_KERNEL)
+tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c tests/gpu/members.h tests/gpu/members.c \
+	$(GBA_FAKE_KERNEL)
 tests_gpu_test_gpu_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_gpu_test_gpu_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS) -ldl
