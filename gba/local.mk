@@ -30,7 +30,7 @@ GBA_LIB_SOURCES = \
 	gba/path/path_hybrid.h gba/path/path_hybrid.c \
 	gba/failover/engine.h gba/failover/facts.h gba/failover/facts.c gba/failover/failover.h gba/failover/failover.c \
 	gba/agree/cost.h gba/agree/cost.c gba/agree/trial.h gba/agree/trial.c \
-	gba/agree/info.h gba/agree/info.c gba/agree/choices.h gba/agree/choices.c \
+	gba/agree/info.h gba/agree/info.c gba/agree/software.h gba/agree/software.c \
 	gba/agree/switches.c gba/agree/plan.h gba/agree/plan.c gba/agree/shape.h gba/agree/shape.c \
 	gba/agree/schedule.h gba/agree/schedule.c gba/agree/agree.h gba/agree/agree.c gba/agree/loop.h gba/agree/loop.c \
 	gba/agree/build.c gba/agree/reason.c gba/agree/predict.h gba/agree/predict.c \

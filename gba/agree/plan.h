@@ -8,7 +8,7 @@
 #ifndef GBA_AGREE_PLAN_H
 #define GBA_AGREE_PLAN_H
 
-#include "gba/agree/choices.h"
+#include "gba/agree/software.h"
 #include "gba/agree/info.h"
 
 enum gba_kind {

@@ -9,7 +9,7 @@
 #ifndef GBA_AGREE_TRIAL_H
 #define GBA_AGREE_TRIAL_H
 
-#include "gba/agree/choices.h"
+#include "gba/agree/software.h"
 
 /* The most candidates of a trial: software barriers, the current barrier, and groups of all and of
  * the leaders. */

@@ -191,6 +191,8 @@ static gba_status_t agree_due(gba_bootstrap_team_t *team)
     team->attr.id = gba_bootstrap_team_id();
     if (GBA_DUE_RECOVER == due)
         return gba_team_recover(team->team, &team->attr, team->oob);
+    if (GBA_DUE_TRIAL == due)
+        return gba_team_trial(team->team, &team->attr, team->oob);
     return gba_team_renegotiate(team->team, &team->attr, team->oob);
 }
 

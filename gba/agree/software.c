@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gba/agree/choices.h"
+#include "gba/agree/software.h"
 
 #include <stdio.h>
 

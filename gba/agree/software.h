@@ -4,8 +4,8 @@
  * one that parameters and measurements take first, and what each is called and expected to cost.
  * Pure.
  */
-#ifndef GBA_AGREE_CHOICES_H
-#define GBA_AGREE_CHOICES_H
+#ifndef GBA_AGREE_SOFTWARE_H
+#define GBA_AGREE_SOFTWARE_H
 
 #include "gba/agree/info.h"
 
