@@ -131,7 +131,8 @@ gba_status_t gba_agree_run(struct gba_agreement *a)
     gba_status_t status = GBA_OK;
 
     while (GBA_AGREE_DONE != a->state) {
-        status = a->oob.test(a->oob.ctx);
+        /* Nothing is posted before the first step. */
+        status = GBA_AGREE_START == a->state ? GBA_OK : a->oob.test(a->oob.ctx);
         if (GBA_INPROGRESS == status)
             return status;
         if (GBA_OK == status)
