@@ -103,11 +103,6 @@ void job_connect(const struct daemon_process *process, struct job *job, const ch
     greet(job->home_fd, "home", &job->home_port);
 }
 
-void job_settle(int fd)
-{
-    (void)peer_read(fd, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4);
-}
-
 static int fd_of(const struct job *job, uint32_t member)
 {
     return member == job->victim ? job->victim_fd : job->home_fd;
@@ -125,7 +120,7 @@ static void join(struct job *job, uint32_t member)
     mailbox.member = member;
     assert_int_equal(peer_command(fd_of(job, member), GBA_CMD_JOIN, &mailbox), GBA_RESULT_OK);
     peer_write(fd_of(job, member), GBA_TABLE_ENTRY(job->group.group, member), 8, 8 + 8 * member);
-    job_settle(fd_of(job, member));
+    peer_settle(fd_of(job, member));
 }
 
 void job_start(struct job *job)
@@ -159,7 +154,7 @@ void job_arrive(const struct job *job)
         if (member != job->victim)
             peer_arrive(job->home_fd, &job->group, member, job->rounds + 1);
     }
-    job_settle(job->home_fd);
+    peer_settle(job->home_fd);
 }
 
 void job_leave(const struct job *job, uint32_t why)

@@ -65,9 +65,6 @@ void job_kill(struct job *job, bool reap);
 /* Kill the process and close all connections. */
 void job_end(struct job *job);
 
-/* Wait until the daemon has executed all messages of the connection. */
-void job_settle(int fd);
-
 /* Wait until all groups are free. */
 void job_wait_until_free(const struct daemon_process *process);
 

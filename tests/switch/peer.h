@@ -81,8 +81,17 @@ void peer_arrive(int fd, const struct gba_switch_message *group, uint32_t member
 /* Allocate a group whose member m is client m, and arm it. Round 1 is next. */
 struct gba_switch_message peer_group(const int *client, uint32_t members);
 
-/* All text of a STATUS of that form (GBA_SWITCH_STATUS_*), to be freed. *absent: the number in it.
- */
+/* Connect n clients to the Unix socket; close n connections. */
+void peer_clients(const struct daemon_process *process, int *client, unsigned n);
+void peer_close(const int *client, unsigned n);
+
+/* Wait until the daemon has executed all messages of the connection. */
+void peer_settle(int fd);
+
+/* Request a STATUS of that form (GBA_SWITCH_STATUS_*), and receive all its text, to be freed.
+ * *absent: the number in it. peer_status does both. */
+void peer_ask(int fd, uint16_t form);
+char *peer_answer(int fd, uint32_t *absent);
 char *peer_status(int fd, uint16_t form, uint32_t *absent);
 
 /* Resident memory of the daemon, in KiB. */

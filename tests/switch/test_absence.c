@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gba_diag names the absent members of all groups of a gba-switchd, and why they are absent. The
- * groups are jobs that are healthy, slow, or have a fault, chosen at random: 1000 faults, or as
+ * groups are jobs that are healthy, slow, or have a fault, chosen at random: 500 faults, or as
  * many as GBA_TEST_FAULTS in the environment. It prints how long gba_diag took.
  */
 #include "tests/switch/jobs.h"
@@ -14,7 +14,7 @@
 
 #define JOBS        GBA_GROUPS
 #define MEMBERS_MAX 6u
-#define FAULTS      1000u
+#define FAULTS      500u
 #define FIRST_FAULT EVENT_NEVER_CAME
 
 /* What gba_diag prints about a member. */

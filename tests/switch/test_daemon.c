@@ -20,12 +20,6 @@ static void start(const char *option, const char *value)
     peer_start(&process, options);
 }
 
-static void close_all(const int *client, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        close(client[i]);
-}
-
 PEER_TEST(test_welcome, peer_begin, peer_end)
 {
     struct gba_switch_message first, second;
@@ -48,7 +42,7 @@ PEER_TEST(test_welcome, peer_begin, peer_end)
     assert_int_equal(peer_read(client[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), second.tag);
     assert_int_equal(peer_read(client[1], GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4), 5);
     assert_int_equal(peer_read(client[1], GBA_DEVICE_BASE + GBA_DEV_GROUPS, 8), GBA_READ_NONE);
-    close_all(client, 2);
+    peer_close(client, 2);
 }
 
 /* Rounds of members on Unix sockets and on TCP. No member is released before the last member has
@@ -86,7 +80,7 @@ PEER_TEST(test_rounds, peer_begin, peer_end)
             assert_int_equal(release.key, 0x1000 + 8 * member);
         }
     }
-    close_all(client, MEMBERS);
+    peer_close(client, MEMBERS);
 }
 
 /* Several members of one connection, and many messages in one write, also in pieces. */
@@ -132,11 +126,9 @@ PEER_TEST(test_notify, peer_begin, peer_end)
 {
     struct gba_switch_message group, event;
     int client[2];
-    uint32_t port;
 
     start(NULL, NULL);
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     group = peer_group(client, 2);
     for (uint32_t round = 1; round <= 10; round++) {
         const struct gba_switch_message notify = {.type = GBA_SWITCH_NOTIFY,
@@ -158,7 +150,7 @@ PEER_TEST(test_notify, peer_begin, peer_end)
         assert_int_equal(event.generation, group.generation);
         assert_int_equal(event.value, GBA_IRQ_ROUND);
     }
-    close_all(client, 2);
+    peer_close(client, 2);
 }
 
 /* A connection that is cut: its member is withdrawn, the others get an event, its groups are free.
@@ -203,11 +195,9 @@ PEER_TEST(test_old_arrivals, peer_begin, peer_end)
 {
     struct gba_switch_message old, group;
     int client[2];
-    uint32_t port;
 
     start(NULL, NULL);
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     old = peer_group(client, 2);
     for (unsigned i = 0; i < 2; i++) {
         group = old;
@@ -227,7 +217,7 @@ PEER_TEST(test_old_arrivals, peer_begin, peer_end)
     peer_arrive(client[0], &group, 0, 1);
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(peer_expect(client[i], GBA_SWITCH_RELEASE).value, 1);
-    close_all(client, 2);
+    peer_close(client, 2);
 }
 
 /* The status, as an administrator sees it. */
@@ -235,12 +225,11 @@ PEER_TEST(test_status, peer_begin, peer_end)
 {
     struct gba_switch_message group;
     int client[3];
-    uint32_t port, absent;
+    uint32_t absent;
     char *text;
 
     start(NULL, NULL);
-    for (unsigned i = 0; i < 3; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 3);
     group = peer_group(client, 3);
     peer_arrive(client[0], &group, 0, 1);
     close(client[2]);

@@ -28,11 +28,9 @@ PEER_TEST(test_drop, peer_begin, peer_end_alive)
 {
     struct gba_switch_message group;
     int client[2];
-    uint32_t port;
 
     start("--fault=drop=3", "--fault=drop=2");
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     group = peer_group(client, 2);
     peer_arrive(client[0], &group, 0, 1);
     assert_int_equal(arrived(client[0], group.group), 1);
@@ -55,8 +53,7 @@ PEER_TEST(test_cut, peer_begin, peer_end_alive)
     uint32_t port;
 
     start("--fault=cut=1@50ms", NULL);
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     assert_false(peer_receive(client[1], &message));
     close(client[1]);
     client[1] = peer_client(&process, &port);
@@ -75,11 +72,9 @@ PEER_TEST(test_hold, peer_begin, peer_end_alive)
     uint64_t begin = gba_clock_ns();
     struct gba_switch_message group;
     int client[2];
-    uint32_t port;
 
     start("--fault=hold=0@0s+700ms", NULL);
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     for (uint32_t i = 0; i < 10; i++)
         assert_int_equal(peer_read(client[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), 1);
     group = peer_group(client, 2); /* waits until the first client has its answers */
@@ -97,16 +92,13 @@ PEER_TEST(test_hold_and_cut, peer_begin, peer_end_alive)
 {
     struct gba_switch_message message;
     int client[2];
-    uint32_t port;
 
     start("--fault=hold=0@0s+1000s", "--fault=cut=1@0s");
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     assert_false(peer_receive(client[1], &message));
     assert_int_equal(peer_stop(&process, SIGTERM), 0);
     peer_expect_refusal(client[0], GBA_SWITCH_REFUSED_SHUTDOWN);
-    for (unsigned i = 0; i < 2; i++)
-        close(client[i]);
+    peer_close(client, 2);
 }
 
 /* The daemon dies, and is started again on the same socket. */
@@ -122,35 +114,10 @@ PEER_TEST(test_die, peer_begin, peer_end_alive)
 
 TEST(test_parse)
 {
-    static const char *const refused[] = {"",
-                                          "drop",
-                                          "drop=",
-                                          "drop=0",
-                                          "drop=-1",
-                                          "drop=1s",
-                                          "cut=1",
-                                          "cut=1@",
-                                          "cut=1@5",
-                                          "cut=708@1s",
-                                          "cut=@1s",
-                                          "cut=1@1s+",
-                                          "cut=1@1s+1s",
-                                          "hold=1@1s",
-                                          "hold=1@1s+",
-                                          "hold=1@1",
-                                          "hold=+1s",
-                                          "hold=1@1s+1s ",
-                                          "die",
-                                          "die=1",
-                                          "die=-1s",
-                                          "die= 1s",
-                                          "die=0x1s",
-                                          "die=infs",
-                                          "die=86401s",
-                                          "die=1sec",
-                                          "fall=1s",
-                                          "die=1s,die=2s",
-                                          "hold=1@1s+1s+1s"};
+    char refused[] = "|drop|drop=|drop=0|drop=-1|drop=1s|cut=1|cut=1@|cut=1@5|cut=708@1s|"
+                     "cut=@1s|cut=1@1s+|cut=1@1s+1s|hold=1@1s|hold=1@1s+|hold=1@1|hold=+1s|"
+                     "hold=1@1s+1s |die|die=1|die=-1s|die= 1s|die=0x1s|die=infs|die=86401s|"
+                     "die=1sec|fall=1s|die=1s,die=2s|hold=1@1s+1s+1s";
     struct gba_switchd_fault fault;
 
     assert_true(gba_switchd_fault_parse("drop=18446744073709551614", &fault));
@@ -168,10 +135,9 @@ TEST(test_parse)
     assert_true(gba_switchd_fault_parse("die=86400s", &fault));
     assert_int_equal(fault.kind, GBA_SWITCHD_DIE);
     assert_true(fault.time == 86400000000000u);
-    for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        if (gba_switchd_fault_parse(refused[i], &fault))
-            fail_msg("\"%s\" was accepted", refused[i]);
-    }
+    for (char *rest = refused, *text; (text = strsep(&rest, "|")) != NULL;)
+        if (gba_switchd_fault_parse(text, &fault))
+            fail_msg("\"%s\" was accepted", text);
 }
 
 TEST_MAIN()

@@ -34,11 +34,10 @@ PEER_TEST(test_late, peer_begin_started, peer_end)
     int client[2], other;
     uint32_t port;
 
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     group = peer_group(client, 2);
     peer_arrive(client[0], &group, 0, 1);
-    job_settle(client[0]);
+    peer_settle(client[0]);
     assert_int_equal(absent_after(0), 0);
     assert_int_equal(absent_after(1000u * 86400), 0);
     while (absent_after(20) != 1)
@@ -84,7 +83,7 @@ PEER_TEST(test_free_dead, peer_begin_started, peer_end)
     job_arrive(job);
     job_stop(job); /* a stopped process is not dead */
     assert_int_equal(run_free_dead(), 0);
-    job_settle(job->victim_fd);
+    peer_settle(job->victim_fd);
     job_kill(job, false);
     assert_int_equal(run_free_dead(), 0);
     assert_int_equal(peer_expect(job->home_fd, GBA_SWITCH_EVENT).value, GBA_IRQ_PORT_DOWN);
@@ -118,8 +117,7 @@ PEER_TEST(test_timeout, peer_begin_started, peer_end)
     status = system(command);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 3);
-    for (unsigned i = 0; i < WAITING; i++)
-        close(client[i]);
+    peer_close(client, WAITING);
     close(listener);
 }
 

@@ -125,16 +125,13 @@ PEER_TEST(test_key, setup, peer_end_alive)
 PEER_TEST(test_all_ports, setup, peer_end_alive)
 {
     int client[8], fd;
-    uint32_t port;
 
-    for (unsigned i = 0; i < 8; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 8);
     fd = peer_unix(&process);
     peer_hello(fd);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
     close(fd);
-    for (unsigned i = 0; i < 8; i++)
-        close(client[i]);
+    peer_close(client, 8);
 }
 
 /* A user who may use 3 ports gets no more, and leaves the rest to others. */
@@ -143,12 +140,10 @@ PEER_TEST(test_user_ports, setup, peer_end_alive)
     const char *const options[] = {"--user-ports=3", "--log-level=error", NULL};
     struct gba_switch_message message;
     int client[3], fd;
-    uint32_t port;
 
     peer_stop(&process, SIGTERM);
     peer_start(&process, options);
-    for (unsigned i = 0; i < 3; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 3);
     fd = peer_unix(&process);
     peer_hello(fd);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_QUOTA);
@@ -207,12 +202,10 @@ PEER_TEST(test_slow_client, setup_impatient, peer_end_alive)
     struct gba_switch_message event;
     uint8_t bytes[1024 * GBA_SWITCH_MESSAGE_BYTES];
     int client[2];
-    uint32_t port;
     uint64_t sent = 0;
     ssize_t count;
 
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     (void)peer_group(client, 2);
     for (unsigned i = 0; i < 1024; i++) {
         const struct gba_switch_message message = {.type = GBA_SWITCH_READ,
@@ -364,10 +357,8 @@ PEER_TEST(test_attacks, setup, peer_end_alive)
     unsigned before = peer_descriptors(&process), rounds = 0, memory = 0;
     struct gba_switch_message group, message;
     int client[2];
-    uint32_t port;
 
-    for (unsigned i = 0; i < 2; i++)
-        client[i] = peer_client(&process, &port);
+    peer_clients(&process, client, 2);
     group = peer_group(client, 2);
     for (uint32_t round = 1; sent < messages; round++) {
         attack(round % 8 != 0);
@@ -388,8 +379,7 @@ PEER_TEST(test_attacks, setup, peer_end_alive)
     /* All connections and groups of the attackers are gone. */
     while (peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4) != 31)
         usleep(1000);
-    for (unsigned i = 0; i < 2; i++)
-        close(client[i]);
+    peer_close(client, 2);
     while (peer_descriptors(&process) != before)
         usleep(1000);
     print_message("%u hostile messages on %u connections; %u descriptors\n", sent, rounds, before);

@@ -405,8 +405,7 @@ PEER_TEST(test_owner_unix, peer_begin, peer_end)
     assert_null(strstr(text, "\"user\":0,"));
     free(text);
     close(fd);
-    for (unsigned i = 0; i < 3; i++)
-        close(client[i]);
+    peer_close(client, 3);
 }
 
 /* Whether the text has the key, as digits. */

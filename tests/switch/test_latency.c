@@ -175,25 +175,9 @@ TEST(test_flood)
 
 TEST(test_parse)
 {
-    static const char *const refused[] = {"",
-                                          "up",
-                                          "up=",
-                                          "up=1",
-                                          "up=-1us",
-                                          "up= 1us",
-                                          "up=1 us",
-                                          "up=2s",
-                                          "up=0x1us",
-                                          "up=infs",
-                                          "up=nan",
-                                          "loss=1",
-                                          "loss=101%",
-                                          "loss=1us",
-                                          "seed=1s",
-                                          "seed=4294967296",
-                                          "far=1us",
-                                          "up=1us,",
-                                          "up=1us,,down=1us"};
+    char refused[] = "|up|up=|up=1|up=-1us|up= 1us|up=1 us|up=2s|up=0x1us|up=infs|up=nan|"
+                     "loss=1|loss=101%|loss=1us|seed=1s|seed=4294967296|far=1us|up=1us,|"
+                     "up=1us,,down=1us";
     struct gba_switch_latency latency = {.match = 5};
     char message[200];
 
@@ -206,12 +190,11 @@ TEST(test_parse)
     assert_int_equal(latency.jitter, 0);
     assert_int_equal(latency.loss, 5000);
     assert_int_equal(latency.seed, 9);
-    for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        const char *wrong =
-            gba_switchd_latency_parse(refused[i], &latency, message, sizeof(message));
+    for (char *rest = refused, *text; (text = strsep(&rest, "|")) != NULL;) {
+        const char *wrong = gba_switchd_latency_parse(text, &latency, message, sizeof(message));
 
         if (wrong == NULL)
-            fail_msg("\"%s\" was accepted", refused[i]);
+            fail_msg("\"%s\" was accepted", text);
         else
             assert_non_null(strstr(wrong, "allowed: "));
     }

@@ -96,10 +96,8 @@ PEER_TEST(test_connections_without_key, setup, peer_end_alive)
     assert_true(peer_descriptors(&process) <= before + LIMIT + PORTS);
     message = peer_expect(stranger[0], GBA_SWITCH_ERROR);
     assert_int_equal(message.code, GBA_SWITCH_REFUSED_IDLE);
-    for (unsigned i = 0; i < PORTS; i++)
-        close(client[i]);
-    for (unsigned i = 0; i < STRANGERS; i++)
-        close(stranger[i]);
+    peer_close(client, PORTS);
+    peer_close(stranger, STRANGERS);
 }
 
 /* Connections on the Unix socket are limited, too. One that sends nothing gives way to a client
@@ -118,8 +116,7 @@ PEER_TEST(test_connections_with_key, setup, peer_end_alive)
     fd = peer_tcp_client(&process, PEER_KEY, &port);
     peer_expect_refusal(client[0], GBA_SWITCH_REFUSED_IDLE);
     close(fd);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        close(client[i]);
+    peer_close(client, CLIENTS);
 }
 
 /* Connect as another user, in the group of the socket. Returns whether the connection has a port.
@@ -167,8 +164,7 @@ PEER_TEST(test_connections_of_a_user, setup, peer_end_alive)
         close(client[i]);
         client[i] = fd;
     }
-    for (unsigned i = 0; i < CLIENTS; i++)
-        close(client[i]);
+    peer_close(client, CLIENTS);
 }
 
 /* Many connections wait while a client sends a request. The daemon does not accept all of them
@@ -198,8 +194,7 @@ PEER_TEST(test_connections_at_once, setup, peer_end_alive)
     assert_non_null(accepted);
     assert_in_range(strtoul(accepted + strlen("\"accepted\":"), NULL, 10), 2, CONNECTIONS / 2);
     close(other);
-    for (unsigned i = 0; i < CONNECTIONS; i++)
-        close(client[i]);
+    peer_close(client, CONNECTIONS);
 }
 
 /* --- The log --- */

@@ -23,19 +23,13 @@ static int client[CLIENTS];
 static uint32_t port[CLIENTS];
 static struct gba_switch_message group;
 
-/* Wait until the daemon has executed all messages of the connection. */
-static void settle(int fd)
-{
-    (void)peer_read(fd, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4);
-}
-
 static void state_process(int fd, uint64_t host)
 {
     const struct gba_switch_message message = {
         .type = GBA_SWITCH_PROCESS, .value = host, .key = START};
 
     peer_send(fd, &message);
-    settle(fd);
+    peer_settle(fd);
 }
 
 /* host: of each client; 0: not stated. */
@@ -49,7 +43,7 @@ static void start(const uint64_t host[CLIENTS])
     group = peer_group(client, CLIENTS);
     for (uint32_t i = 0; i < LAST; i++) {
         peer_arrive(client[i], &group, i, 1);
-        settle(client[i]);
+        peer_settle(client[i]);
     }
 }
 
@@ -72,28 +66,16 @@ static const struct gba_switch_message status = {.type = GBA_SWITCH_STATUS,
 
 static int ask(uint16_t form)
 {
-    struct gba_switch_message message = status;
     int fd = peer_unix(&process);
 
-    message.tag = form;
-    peer_send(fd, &message);
+    peer_ask(fd, form);
     return fd;
 }
 
-/* The text of the report. *absent: the number in it. */
 static char *report(int fd, uint32_t *absent)
 {
-    struct gba_switch_message answer = peer_expect(fd, GBA_SWITCH_TEXT);
-    char *text = calloc(1, answer.value + 1);
-    size_t length = 0;
-    ssize_t count;
+    char *text = peer_answer(fd, absent);
 
-    assert_non_null(text);
-    *absent = answer.member;
-    while (length < answer.value &&
-           (count = read(fd, text + length, (size_t)answer.value - length)) > 0)
-        length += (size_t)count;
-    assert_int_equal(length, answer.value);
     close(fd);
     return text;
 }
@@ -173,7 +155,7 @@ TEST(test_no_answer)
     assert_true(reports(fd, "late", 0));
     probe = expect_probe(0);
     answer(0, &probe, GBA_PROCESS_STOPPED); /* too late: of no report */
-    settle(client[0]);
+    peer_settle(client[0]);
     (void)expect_probe(1);
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     for (uint32_t i = 0; i < LAST; i++) {
@@ -194,7 +176,7 @@ TEST(test_other_hosts)
         start(hosts[i]);
         assert_true(reports(ask(GBA_SWITCH_STATUS_TEXT), "late", 0));
         for (uint32_t number = 0; number < LAST; number++)
-            settle(client[number]); /* expects no PROBE */
+            peer_settle(client[number]); /* expects no PROBE */
         finish();
     }
 }
@@ -210,7 +192,7 @@ TEST(test_stranger)
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     probe = expect_probe(0);
     answer(1, &probe, GBA_PROCESS_STOPPED);
-    settle(client[1]);
+    peer_settle(client[1]);
     answer(0, &probe, GBA_PROCESS_RUNNING);
     assert_true(reports(fd, "late", 0));
     finish();
@@ -242,7 +224,7 @@ TEST(test_ends)
     probe = expect_probe(0);
     close(fd);
     answer(0, &probe, GBA_PROCESS_STOPPED);
-    settle(client[0]);
+    peer_settle(client[0]);
     (void)expect_probe(1);
 
     fd = ask(GBA_SWITCH_STATUS_TEXT);
@@ -251,7 +233,7 @@ TEST(test_ends)
     close(client[LAST]);
     assert_int_equal(peer_expect(client[0], GBA_SWITCH_EVENT).value, GBA_IRQ_PORT_DOWN);
     answer(0, &probe, GBA_PROCESS_STOPPED);
-    settle(client[0]);
+    peer_settle(client[0]);
     free(report(fd, &absent));
     for (uint32_t i = 0; i < LAST; i++)
         close(client[i]);
