@@ -17,18 +17,22 @@
          ? sizeof(struct gba_node_info)                            \
          : sizeof(struct gba_member_info))
 
-/* With the memory of its agreements, so that no later one can lack it. */
+/* In one allocation with the memory of its agreements, so that no later one can lack it. */
+struct team_memory {
+    struct gba_agreement agreement;
+    struct gba_team team; /* the facts of the members are behind it */
+};
+
 static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    struct gba_team *team = calloc(1, gba_team_bytes(oob->size));
-    struct gba_agreement *agreement = calloc(1, sizeof *agreement);
+    struct team_memory *memory =
+        calloc(1, sizeof *memory + oob->size * sizeof memory->team.failover.facts.members[0]);
+    struct gba_team *team;
 
-    if (team == NULL || agreement == NULL) {
-        free(agreement);
-        free(team);
+    if (memory == NULL)
         return NULL;
-    }
-    team->agreement = agreement;
+    team = &memory->team;
+    team->agreement = &memory->agreement;
     team->rank = oob->rank;
     team->size = oob->size;
     team->waiting.mode = attr->params->wait;
@@ -45,9 +49,8 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
 void gba_agree_free(struct gba_team *team)
 {
     gba_topology_fini(&team->agreement->topology);
-    free(team->agreement);
     free(team->names.gpu);
-    free(team);
+    free(team->agreement); /* the first field of its allocation, which has the team */
 }
 
 /* The memory of the runtime for its allgathers; 0: free it. */

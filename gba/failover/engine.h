@@ -93,7 +93,7 @@ struct gba_team {
 
     uint64_t paths;                  /* that the members have tried; the same on all */
     uint64_t fallback_barriers;      /* barriers of the members that did not use the team */
-    struct gba_agreement *agreement; /* of its own allocation, see agree/agree.h */
+    struct gba_agreement *agreement; /* in the allocation of the team, see agree/agree.c */
     uint32_t culprit;                /* the member that caused the reason */
     char name[64];
     struct {                /* for gba_team_why */
