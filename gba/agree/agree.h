@@ -80,9 +80,12 @@ struct gba_agreement {
     gba_group_handle_t handle; /* of a group of all */
     struct gba_shape shape;
     struct gba_path_base *path; /* its node, its group, its messages */
-    char why[192];              /* one line for the user */
-    /* The switches that gave no group: "; not at sim:a (no barrier group is free), sim:b (...)" */
-    char tried[232];
+    struct {
+        char why[192]; /* one line for the user */
+        /* The switches that gave no group: "; not at sim:a (no barrier group is free), sim:b (...)"
+         */
+        char tried[232];
+    } text;
     struct gba_made_list *made; /* of a trial: its paths are added, and the team keeps its own */
     /* Kept between agreements: */
     struct gba_trial_record record; /* of the trial of the team's path */

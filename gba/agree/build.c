@@ -332,10 +332,10 @@ void gba_build_finish(struct gba_agreement *a)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
 
-    a->why[0] = '\0';
+    a->text.why[0] = '\0';
     if (GBA_KIND_FALLBACK == candidate->kind)
         return;
-    gba_build_describe(a, false, a->why, sizeof a->why);
+    gba_build_describe(a, false, a->text.why, sizeof a->text.why);
     if (a->dry) {
         gba_domains_fini(&a->shape.domains);
         return;

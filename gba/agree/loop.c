@@ -80,7 +80,7 @@ static gba_status_t keep_made(struct gba_agreement *a)
     made->path = a->path;
     made->cost = UINT64_MAX;
     made->dropped = false;
-    snprintf(made->why, sizeof made->why, "%s", a->why);
+    snprintf(made->why, sizeof made->why, "%s", a->text.why);
     a->path = NULL;
     candidate->tried = true;
     /* One group of each kind is enough. */

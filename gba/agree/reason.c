@@ -8,7 +8,7 @@
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
 
-/* Set a->tried: this member's devices at the switches of which a group was refused, or that no
+/* Set a->text.tried: this member's devices at the switches of which a group was refused, or that no
  * member tried. "" where the user misses nothing. */
 static void tried_set(struct gba_agreement *a)
 {
@@ -17,8 +17,8 @@ static void tried_set(struct gba_agreement *a)
     size_t used = 0;
     char member[96];
 
-    a->tried[0] = '\0';
-    for (uint32_t i = 0; several && i < a->list.count && used < sizeof a->tried; i++) {
+    a->text.tried[0] = '\0';
+    for (uint32_t i = 0; several && i < a->list.count && used < sizeof a->text.tried; i++) {
         const struct gba_candidate *c = &a->list.at[i];
 
         if (!gba_plan_misses(&a->list, c))
@@ -27,7 +27,7 @@ static void tried_set(struct gba_agreement *a)
         if (device == NULL)
             continue;
         a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);
-        used += (size_t)snprintf(a->tried + used, sizeof a->tried - used, "%s%s (%s%s%s)",
+        used += (size_t)snprintf(a->text.tried + used, sizeof a->text.tried - used, "%s%s (%s%s%s)",
                                  0 == used ? "; not at " : ", ", device->path,
                                  gba_status_text(c->refusal.reason), c->unmade ? "" : ", ",
                                  c->unmade ? "" : member);
@@ -74,7 +74,8 @@ static void no_group(struct gba_agreement *a)
                  GBA_ERR_NO_DEVICE == refusal.reason ? "" : "no device: ",
                  gba_status_text(refusal.reason), member);
     length = strlen(team->words.because);
-    snprintf(team->words.because + length, sizeof team->words.because - length, "%s", a->tried);
+    snprintf(team->words.because + length, sizeof team->words.because - length, "%s",
+             a->text.tried);
     gba_reason_describe(team);
     gba_renegotiation_plan(team, refusal.reason, failed, a->info.terms.backoff);
 }
@@ -92,8 +93,8 @@ static void take_group(struct gba_agreement *a)
         gba_trial_plan(team, gba_agree_candidate(a)->choice);
     else
         gba_trial_cancel(team);
-    snprintf(team->words.instead, sizeof team->words.instead, "%s", a->why);
-    snprintf(team->words.because, sizeof team->words.because, "%s", a->tried);
+    snprintf(team->words.instead, sizeof team->words.instead, "%s", a->text.why);
+    snprintf(team->words.because, sizeof team->words.because, "%s", a->text.tried);
     gba_reason_describe(team);
 }
 
@@ -116,7 +117,7 @@ static void take(struct gba_agreement *a)
     }
     if (GBA_KIND_SOFTWARE == candidate->kind) {
         gba_trial_plan(team, candidate->choice);
-        snprintf(team->words.instead, sizeof team->words.instead, "%s", a->why);
+        snprintf(team->words.instead, sizeof team->words.instead, "%s", a->text.why);
     } else {
         gba_trial_cancel(team);
         software = gba_plan_no_software(&a->list);
