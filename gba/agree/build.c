@@ -62,8 +62,8 @@ gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at)
     gba_device_t *device;
 
     if (at < a->info.switches.count)
-        return gba_switch_device(&a->attr, a->info.switches.key[at]);
-    device = gba_switch_device(&a->attr, gba_switch_key(a->info.terms.uuid));
+        return gba_switches_device(&a->attr, a->info.switches.key[at]);
+    device = gba_switches_device(&a->attr, gba_switches_key(a->info.terms.uuid));
     return device == NULL && GBA_AT_EACH == at ? a->attr.device : device;
 }
 

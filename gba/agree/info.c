@@ -116,7 +116,7 @@ void gba_info_read(struct gba_info *info, const uint64_t *words)
 void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_attr_t *attr,
                           const uint8_t uuid[GBA_UUID_SIZE])
 {
-    gba_device_t *device = gba_switch_device(attr, gba_switch_key(uuid));
+    gba_device_t *device = gba_switches_device(attr, gba_switches_key(uuid));
 
     memset(member_info, 0, sizeof *member_info);
     member_info->gpu = attr->gpu;
@@ -176,7 +176,7 @@ void gba_layout_read(struct gba_info *info, const struct gba_member_info *member
     info->members = members;
     info->largest = 0;
     for (uint32_t rank = 0; rank < info->size; rank++)
-        scratch[rank] = gba_switch_key(members[rank].port.uuid);
+        scratch[rank] = gba_switches_key(members[rank].port.uuid);
     info->ports = words_count(scratch, info->size, &ignored);
     for (uint32_t rank = 0; rank < info->size; rank++)
         scratch[rank] = host_word(&members[rank].host);

@@ -59,7 +59,7 @@ struct gba_member_info {
 /* The switches at which rank 0 has a device; 0 is that of the terms. The part before `lacking`
  * travels as bytes. */
 struct gba_switches {
-    uint64_t key[GBA_DEVICE_CHOICES_MAX];         /* of the uuid, see gba_switch_key */
+    uint64_t key[GBA_DEVICE_CHOICES_MAX];         /* of the uuid, see gba_switches_key */
     uint32_t members_max[GBA_DEVICE_CHOICES_MAX]; /* of a group */
     uint8_t kind[GBA_DEVICE_CHOICES_MAX];         /* gba_path_t */
     uint32_t count;                               /* 0: not exchanged */
@@ -135,7 +135,7 @@ void gba_layout_read(struct gba_info *info, const struct gba_member_info *member
 #define GBA_LACKING_WORDS  GBA_DEVICE_CHOICES_MAX
 
 /* A switch as one word. The group handle has the whole uuid. */
-uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE]);
+uint64_t gba_switches_key(const uint8_t uuid[GBA_UUID_SIZE]);
 
 /* The devices of an agreement: snapshots, so that no other agreement changes them meanwhile. */
 struct gba_held {
@@ -159,11 +159,11 @@ void gba_held_end(struct gba_held *held);
 /* The devices of this member, one for each switch, a dead one only if no other is at its switch:
  * first that at the switch of the chosen one, then in the order of the attributes. list: set.
  * Returns their number. May open devices. Not collective. */
-uint32_t gba_switch_devices(const gba_team_attr_t *attr,
-                            gba_device_t *list[GBA_DEVICE_CHOICES_MAX]);
+uint32_t gba_switches_devices(const gba_team_attr_t *attr,
+                              gba_device_t *list[GBA_DEVICE_CHOICES_MAX]);
 
 /* The device of this member at that switch, or NULL. May open devices. Not collective. */
-gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key);
+gba_device_t *gba_switches_device(const gba_team_attr_t *attr, uint64_t key);
 
 /* Fill in the switches, of rank 0; then read them. Not collective. */
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends);

@@ -124,7 +124,7 @@ static gba_status_t agree(const gba_team_attr_t *attr, struct exchange *e)
         return GBA_ERR_PARAM;
     own.name = "";
     /* A process whose chosen device cannot be opened uses another one. */
-    if (own.device == NULL && own.devices != NULL && 0 != gba_switch_devices(&own, list)) {
+    if (own.device == NULL && own.devices != NULL && 0 != gba_switches_devices(&own, list)) {
         own.device = list[0];
         own.device_status = GBA_OK;
     }

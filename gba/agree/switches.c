@@ -6,7 +6,7 @@
 
 #include "gba/dev/member.h"
 
-uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE])
+uint64_t gba_switches_key(const uint8_t uuid[GBA_UUID_SIZE])
 {
     uint64_t word[GBA_UUID_SIZE / sizeof(uint64_t)];
 
@@ -71,7 +71,7 @@ void gba_held_end(struct gba_held *held)
 
 static bool is_at(const gba_device_t *device, uint64_t key)
 {
-    return gba_switch_key(device->dev->uuid) == key;
+    return gba_switches_key(device->dev->uuid) == key;
 }
 
 static bool is_dead(gba_device_t *device)
@@ -81,7 +81,8 @@ static bool is_dead(gba_device_t *device)
     return GBA_OK == gba_device_query(device, &info) && info.dead;
 }
 
-uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_DEVICE_CHOICES_MAX])
+uint32_t gba_switches_devices(const gba_team_attr_t *attr,
+                              gba_device_t *list[GBA_DEVICE_CHOICES_MAX])
 {
     gba_device_t *all[GBA_DEVICE_CHOICES_MAX];
     uint32_t count = 0, found = 0, same;
@@ -91,7 +92,7 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
     if (attr->devices != NULL)
         found = attr->devices(attr->devices_ctx, all, GBA_DEVICE_CHOICES_MAX);
     for (uint32_t i = 0; i < found && count < GBA_DEVICE_CHOICES_MAX; i++) {
-        const uint64_t key = gba_switch_key(all[i]->dev->uuid);
+        const uint64_t key = gba_switches_key(all[i]->dev->uuid);
 
         /* Several devices may be ports of one switch, and one that has failed hides no other. */
         for (same = 0; same < count && !is_at(list[same], key); same++)
@@ -104,7 +105,7 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
     return count;
 }
 
-gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
+gba_device_t *gba_switches_device(const gba_team_attr_t *attr, uint64_t key)
 {
     gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
     uint32_t count;
@@ -113,7 +114,7 @@ gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
     if (attr->device != NULL && is_at(attr->device, key) &&
         (attr->devices == NULL || !is_dead(attr->device)))
         return attr->device;
-    count = gba_switch_devices(attr, list);
+    count = gba_switches_devices(attr, list);
     for (uint32_t i = 0; i < count; i++)
         if (is_at(list[i], key))
             return list[i];
@@ -129,9 +130,9 @@ void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
     if (!sends)
         return;
     memset(&own, 0, sizeof own);
-    own.count = gba_switch_devices(attr, list);
+    own.count = gba_switches_devices(attr, list);
     for (uint32_t i = 0; i < own.count; i++) {
-        own.key[i] = gba_switch_key(list[i]->dev->uuid);
+        own.key[i] = gba_switches_key(list[i]->dev->uuid);
         own.members_max[i] = list[i]->members_max;
         own.kind[i] = (uint8_t)list[i]->kind;
     }
@@ -150,7 +151,7 @@ void gba_lacking_fill(uint64_t *words, const struct gba_switches *switches,
     const bool any = attr->device != NULL || attr->devices != NULL;
 
     for (uint32_t i = 0; i < GBA_LACKING_WORDS; i++)
-        words[i] = any && i < switches->count && gba_switch_device(attr, switches->key[i]) == NULL
+        words[i] = any && i < switches->count && gba_switches_device(attr, switches->key[i]) == NULL
                        ? rank
                        : UINT64_MAX;
 }

@@ -16,7 +16,7 @@
  * of somebody else.
  * path: set, len bytes at most, terminated. Thread-safe unless another thread sets the environment.
  */
-static inline void gba_switch_socket(char *path, size_t len)
+static inline void gba_switchd_socket(char *path, size_t len)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
 

@@ -103,7 +103,7 @@ static gba_status_t switch_list(struct listing *listing)
     char own[4200];
     gba_status_t status = socket_list(listing, GBA_SWITCH_SOCKET);
 
-    gba_switch_socket(own, sizeof own);
+    gba_switchd_socket(own, sizeof own);
     if (GBA_OK == status && 0 != strcmp(own, GBA_SWITCH_SOCKET))
         status = socket_list(listing, own);
     return status;

@@ -118,7 +118,7 @@ static bool set_default_listen(struct gba_switchd_options *options)
 {
     char path[4200];
 
-    gba_switch_socket(path, sizeof(path));
+    gba_switchd_socket(path, sizeof(path));
     options->make_directory = true;
     return set_listen(path, options);
 }

@@ -260,7 +260,7 @@ int main(int argc, char **argv)
         return printf("gba_diag %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
                       GBA_VERSION_PATCH) < 0;
     strcpy(path, "switch:");
-    gba_switch_socket(path + strlen(path), sizeof(path) - strlen(path));
+    gba_switchd_socket(path + strlen(path), sizeof(path) - strlen(path));
     if (!parse(argc, argv, &diag)) {
         gba_diag_print_kept(EXIT_USAGE);
         return EXIT_USAGE;
