@@ -51,6 +51,10 @@ typedef struct gba_device_attr {
     /* Time in ms for which the call waits for a gba-switchd to answer, without the time of the
      * resolver: 1 to 10,000. 0: 10,000. */
     uint32_t timeout_ms;
+    /* Whether to return the device also if its gba-switchd does not answer (logged).
+     * gba_device_query shows it as dead, with 0 groups, until an agreement of a team has found the
+     * daemon. */
+    bool later;
 } gba_device_attr_t;
 
 /*
@@ -69,7 +73,8 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_NO_FILES; GBA_ERR_BUSY (a simulator of
- * that name runs with other options, or all ports of the device are in use); GBA_ERR_IO.
+ * that name runs with other options, or all ports of the device are in use); GBA_ERR_AWAY (a
+ * gba-switchd that does not answer); GBA_ERR_IO.
  * Thread-safe. Logs every error in one line with the path and the cause, except a missing file.
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,

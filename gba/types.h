@@ -64,11 +64,12 @@ typedef enum gba_status {
     GBA_ERR_NOT_WANTED = -27,   /* `offload` is never */
     GBA_ERR_FEW_HOSTS = -28,    /* fewer hosts than `min_hosts` */
     GBA_ERR_SLOWER = -29,       /* another barrier is measured or expected to be faster */
-    GBA_ERR_NO_FILES = -30      /* the process or the host can open no more files (ulimit -n) */
+    GBA_ERR_NO_FILES = -30,     /* the process or the host can open no more files (ulimit -n) */
+    GBA_ERR_AWAY = -31          /* the gba-switchd does not answer so far */
 } gba_status_t;
 
 /* The lowest status. */
-#define GBA_STATUS_LAST GBA_ERR_NO_FILES
+#define GBA_STATUS_LAST GBA_ERR_AWAY
 
 /* Name a status. status: any number. Returns the name of the constant, "GBA_ERR_NO_GROUP"; never
  * NULL. Thread-safe. Not collective. */

@@ -123,7 +123,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
     if (domain_leader(a) != a->oob.rank || (domains->count > 1 && 1 == domains->size) ||
         GBA_OK != gba_shape_refusal(&a->shape, &a->info).reason)
         return;
-    info->groups = a->device != NULL ? a->device->groups : 0;
+    info->groups = a->device != NULL ? a->device->dev->groups : 0;
     status = group_request(a, domains->size, &info->group);
     if (GBA_OK == status && !a->dry) /* the path, or its failure, frees the group from here on */
         status = gba_path_hybrid_join(a->path, a->device, &info->group, 0);
@@ -321,10 +321,10 @@ void gba_build_describe(const struct gba_agreement *a, bool named, char *text, s
     if (!a->dry && gba_candidate_is_group(candidate))
         snprintf(group, sizeof group, "group %u of %u",
                  all ? a->handle.group : a->nodes[0].group.group,
-                 all ? a->device->groups : a->nodes[0].groups);
+                 all ? a->device->dev->groups : a->nodes[0].groups);
     else if (a->device != NULL)
-        snprintf(group, sizeof group, "a group of %u%s%s", a->device->groups, named ? " at " : "",
-                 named ? a->device->path : "");
+        snprintf(group, sizeof group, "a group of %u%s%s", a->device->dev->groups,
+                 named ? " at " : "", named ? a->device->path : "");
     gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
 }
 

@@ -4,7 +4,7 @@
 bool gba_reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
-           GBA_ERR_QUOTA == reason;
+           GBA_ERR_QUOTA == reason || GBA_ERR_AWAY == reason;
 }
 
 /* The expected time of a path; 0: not known, also as long as the hosts are not. */

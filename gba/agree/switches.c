@@ -14,6 +14,12 @@ uint64_t gba_switches_key(const uint8_t uuid[GBA_UUID_SIZE])
     return (word[0] * UINT64_C(0x9E3779B97F4A7C15)) ^ word[1];
 }
 
+static void list_add(struct gba_held *held, struct gba_device *snapshot)
+{
+    if (!gba_device_away(snapshot))
+        held->list[held->count++] = snapshot;
+}
+
 /* Make the snapshots of `devices`. Without memory for them this member has the chosen one only. */
 static void held_fill(struct gba_held *held)
 {
@@ -22,11 +28,11 @@ static void held_fill(struct gba_held *held)
 
     held->others = calloc(found + 1, sizeof *held->others);
     for (uint32_t i = 0; i < found; i++)
-        if (all[i] == held->device)
-            held->list[held->count++] = &held->chosen;
-        else if (held->others != NULL) {
+        if (all[i] == held->device) {
+            list_add(held, &held->chosen);
+        } else if (held->others != NULL) {
             gba_device_snapshot(all[i], &held->others[held->others_count]);
-            held->list[held->count++] = &held->others[held->others_count++];
+            list_add(held, &held->others[held->others_count++]);
         }
 }
 
@@ -51,7 +57,9 @@ void gba_held_begin(struct gba_held *held, gba_team_attr_t *attr)
         .device = attr->device, .devices = attr->devices, .devices_ctx = attr->devices_ctx};
     if (attr->device != NULL) {
         gba_device_snapshot(attr->device, &held->chosen);
-        attr->device = &held->chosen;
+        attr->device = gba_device_away(&held->chosen) ? NULL : &held->chosen;
+        if (attr->device == NULL)
+            attr->device_status = GBA_ERR_AWAY;
     }
     if (attr->devices != NULL) {
         attr->devices = held_list;

@@ -44,6 +44,7 @@ static const struct entry errors[] = {
     [-GBA_ERR_FEW_HOSTS] = {"GBA_ERR_FEW_HOSTS", "fewer hosts than min_hosts"},
     [-GBA_ERR_SLOWER] = {"GBA_ERR_SLOWER", "another barrier is measured or expected to be faster"},
     [-GBA_ERR_NO_FILES] = {"GBA_ERR_NO_FILES", "too many open files (ulimit -n)"},
+    [-GBA_ERR_AWAY] = {"GBA_ERR_AWAY", "the gba-switchd does not answer"},
 };
 
 _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every status has a text");

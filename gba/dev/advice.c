@@ -45,7 +45,7 @@ static void advise_switch(const char *path, gba_status_t status, char *text, siz
 {
     bool tcp = 0 == strncmp(path, "switch://", 9);
 
-    if (GBA_ERR_IO == status)
+    if (GBA_ERR_AWAY == status || GBA_ERR_IO == status)
         snprintf(text, len, "Start gba-switchd %s, or see gba-switchd(8)",
                  tcp ? "on that host" : "with that socket");
     else if (GBA_ERR_PERM == status)

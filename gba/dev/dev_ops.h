@@ -28,6 +28,7 @@ struct gba_dev {
     const struct gba_dev_ops *ops;
     bool served_here;            /* see gba_device_served_here; set by ops->open */
     uint8_t uuid[GBA_UUID_SIZE]; /* set by the device layer */
+    uint32_t groups;             /* set by the device layer; 0: it was never connected */
     gba_word_t references;       /* of devices, snapshots and memberships */
     gba_word_t round_trip;       /* ns, see gba_round_trip_measure; 0: not measured; UINT64_MAX: not
                                     known */
@@ -69,7 +70,7 @@ struct gba_dev_returns {
 
     /* Begin to connect to a lost device again, at its former address. Never blocks. next: set on
      * GBA_OK; the caller closes it. Returns as open. */
-    gba_status_t (*reopen)(const struct gba_dev *lost, const struct gba_dev_path *path,
+    gba_status_t (*reopen)(struct gba_dev *lost, const struct gba_dev_path *path,
                            struct gba_dev **next);
 
     /* Go on with such a connection, for `timeout` ns at most. attr: as for open. info: its uuid and
@@ -90,7 +91,7 @@ struct gba_dev_ops {
     uint32_t spins;
 
     /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _NO_FILES,
-     * _BUSY or _IO. */
+     * _BUSY, _AWAY or _IO. */
     gba_status_t (*open)(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                          struct gba_dev **dev);
     void (*close)(struct gba_dev *dev);

@@ -86,7 +86,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
         goto close_device;
     memcpy(d->dev->uuid, info.uuid, sizeof d->dev->uuid);
     gba_word_store_relaxed(&d->dev->references, 1);
-    d->groups = info.groups;
+    d->dev->groups = info.groups;
     d->members_max = info.members_max;
     d->kind = kinds[parsed.kind];
     gba_log(GBA_LOG_DEBUG, "opened %s: %s, %u of %u groups free", path, ops->name, info.groups_free,

@@ -67,7 +67,7 @@ gba_status_t gba_join_group(gba_device_t *device, const gba_group_handle_t *hand
         goto put_dev;
     }
     /* A handle comes from another process: check that the device has that group. */
-    if (handle->group >= device->groups || member >= handle->members) {
+    if (handle->group >= dev->groups || member >= handle->members) {
         status = GBA_ERR_PARAM;
         goto put_dev;
     }

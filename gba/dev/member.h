@@ -27,7 +27,7 @@ struct gba_device {
     /* Counted. Of a snapshot it never changes; of a device, read it with gba_dev_hold. */
     struct gba_dev *dev;
     char *path; /* as given by the caller; a snapshot has that of its device */
-    uint32_t groups, members_max;
+    uint32_t members_max;
     gba_path_t kind; /* GBA_PATH_DEVICE, _SWITCH or _SIM */
 
     /* Not of a snapshot: */
@@ -45,6 +45,13 @@ struct gba_device {
 static inline bool gba_device_returns(const struct gba_device *device)
 {
     return device->dev->ops->returns != NULL;
+}
+
+/* Whether its gba-switchd has not answered yet, so nothing is known about it. device: a snapshot.
+ */
+static inline bool gba_device_away(const struct gba_device *device)
+{
+    return 0 == device->dev->groups;
 }
 
 /* --- reconnect.c. All of its functions are thread-safe, and none is collective. */

@@ -104,12 +104,14 @@ static gba_status_t look(const struct attempt *attempt, uint64_t timeout)
     gba_device_info_t info;
     gba_status_t status = next->ops->returns->reopened(next, &attr, timeout, &info);
 
-    if (GBA_OK == status && info.groups != device->groups)
+    if (GBA_OK == status && info.groups != attempt->lost->groups && 0 != attempt->lost->groups)
         status = GBA_ERR_IO;
-    if (GBA_OK == status)
+    if (GBA_OK == status) {
         memcpy(next->uuid, info.uuid, sizeof next->uuid);
-    else if (GBA_INPROGRESS != status)
+        next->groups = info.groups;
+    } else if (GBA_INPROGRESS != status) {
         gba_reconnection_end(device);
+    }
     return status;
 }
 
@@ -244,7 +246,6 @@ void gba_device_snapshot(gba_device_t *device, struct gba_device *snapshot)
     revive(device);
     *snapshot = (struct gba_device){.dev = gba_dev_hold(device),
                                     .path = device->path,
-                                    .groups = device->groups,
                                     .members_max = device->members_max,
                                     .kind = device->kind};
 }

@@ -25,10 +25,9 @@ static gba_status_t list_agree(const struct predict_question *question, uint32_t
         .hosts = hosts, .members = ranks, .device_hosts = (uint32_t)c->device_hosts, .cluster = c};
     gba_remote_t remote = {.name = "messages"};
     char path[] = "cluster";
-    struct gba_dev dev = {.ops = &ops, .references = 1};
+    struct gba_dev dev = {.ops = &ops, .groups = GBA_GROUPS, .references = 1};
     struct gba_device device = {.dev = &dev,
                                 .path = path,
-                                .groups = GBA_GROUPS,
                                 .members_max = (uint32_t)c->device_members,
                                 .kind = GBA_PATH_DEVICE};
     const gba_team_attr_t attr = {.params = question->params,

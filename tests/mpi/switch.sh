@@ -87,12 +87,38 @@ switch_during_all() {
     done
     # shellcheck disable=SC2016 # for eval
     again='switch_start "${tcp#switch://}"'
+    test_case switch-late switch_late unix
+    test_case switch-late-tcp switch_late tcp
     test_case switch-regained switch_during unix 3 switch_regained "$die" "$again" 'until_true took_groups 2'
     test_case switch-regained-tcp switch_during tcp 3 switch_regained "$die" "$again" 'until_true took_groups 2'
     # For a shorter time than the client's timeout; and for good: the members fail over.
     test_case switch-stopped switch_during unix 3 switch_survived "$stop" 'sleep 5' "$go_on"
     ! $long || test_case switch-stopped-tcp switch_during tcp 3 switch_survived "$stop" 'sleep 5' "$go_on"
     ! $long || test_case switch-silent switch_during tcp 3 switch_failed_over "$stop"
+}
+
+# TRANSPORT: the switch is started when the ranks use software barriers already. They get a group.
+switch_late() {
+    local name
+    limit 120
+    switch_start 127.0.0.1
+    switch_options "$1"
+    wrapper=() # each rank has the key file, because no rank could request a key of the job
+    name=$tcp
+    kill -KILL "$daemon"
+    : >"$out"
+    job "${path[@]}" -np 3 -- early_exit 100 "$work/regained" >/dev/null &
+    job_pid=$!
+    until_true grep -q 'MPI_COMM_WORLD .*software: .*the gba-switchd does not answer (rank 0 ' "$out"
+    switch_start "${name#switch://}" # the same port
+    until_true took_groups 1
+    : >"$work/regained"
+    wait "$job_pid"
+    cat "$out"
+    lines 1 '^early_exit: right$'
+    lines 0 '^FAIL'
+    total_is failovers -eq 0
+    groups_return
 }
 
 # NUMBER: so many groups so far.

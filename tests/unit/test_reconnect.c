@@ -331,6 +331,49 @@ static uint32_t own_devices(void *ctx, gba_device_t **list, uint32_t max)
     return 1;
 }
 
+/* A switch that was away when its device was opened. A team of then gets its group later. */
+TEST(a_switch_that_is_away_at_first)
+{
+    const gba_device_attr_t later = {.later = true};
+    bool held = false;
+    const gba_oob_t oob = own_oob(&held);
+    gba_params_t params;
+    gba_team_attr_t attr = {.params = &params,
+                            .devices = own_devices,
+                            .name = "early",
+                            .id = 1,
+                            .name_member = own_name};
+    gba_team_t *team[2];
+
+    gba_params_default(&params);
+    params.offload = GBA_OFFLOAD_ALWAYS;
+    close(script_listener);
+    assert_int_equal(gba_device_init(script_path, NULL, &device), GBA_ERR_AWAY);
+    assert_int_equal(gba_device_init(script_path, &later, &device), GBA_OK);
+    assert_false(switch_found());
+    attr.device = device;
+    for (int i = 0; i < 2; i++, attr.devices = NULL, attr.id++) { /* as one of a list, and alone */
+        assert_int_equal(gba_team_create(&attr, &oob, &team[i]), GBA_OK);
+        assert_int_not_equal(gba_team_path(team[i]), GBA_PATH_SWITCH);
+        assert_int_equal(gba_team_reason(team[i]), GBA_ERR_AWAY);
+    }
+    socket_listen();
+    switch_start();
+    clock_advance(SECOND);
+    attr.devices = own_devices;
+    for (int i = 0; i < 2; i++, attr.devices = NULL) {
+        while (GBA_PATH_SWITCH != gba_team_path(team[i])) {
+            for (int n = 0; GBA_DUE_REQUEST != gba_team_due(team[i], true); n++) {
+                assert_true(n < 100000);
+                assert_true(gba_barrier_wait(team[i], NULL, NULL) >= GBA_OK);
+            }
+            assert_int_equal(gba_team_renegotiate(team[i], &attr, &oob), GBA_OK);
+        }
+        gba_team_destroy(team[i]);
+    }
+    device_close();
+}
+
 /* An agreement has begun without the switch. That of another team connects to it, and takes a
  * group. The first one goes on with what it had: the dead connection. */
 static void two_agreements(bool lists)

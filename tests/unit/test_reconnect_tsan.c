@@ -46,7 +46,7 @@ static bool link_lost(const struct gba_dev *dev)
     return 0 != gba_word_load_relaxed(&((const struct link *)dev)->lost);
 }
 
-static gba_status_t link_reopen(const struct gba_dev *lost, const struct gba_dev_path *path,
+static gba_status_t link_reopen(struct gba_dev *lost, const struct gba_dev_path *path,
                                 struct gba_dev **next)
 {
     (void)lost;
@@ -136,15 +136,13 @@ static void *work(void *device)
 int main(void)
 {
     char path[] = "switch:/nonexistent";
-    struct gba_device device = {.dev = &link_new()->dev,
-                                .path = path,
-                                .groups = 1,
-                                .members_max = 1,
-                                .kind = GBA_PATH_SWITCH};
+    struct gba_device device = {
+        .dev = &link_new()->dev, .path = path, .members_max = 1, .kind = GBA_PATH_SWITCH};
     pthread_t thread[THREADS];
     bool right = true;
     void *wrong;
 
+    device.dev->groups = 1;
     gba_word_store_relaxed(&device.dev->references, 1);
     for (int i = 0; i < THREADS; i++)
         if (0 != pthread_create(&thread[i], NULL, work, &device))

@@ -53,11 +53,11 @@ TEST(greetings)
         const char *line;
     } rows[] = {
 #define REFUSED(why) {.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_##why}
-        {{.type = 0}, GBA_ERR_IO, "cannot reach gba-switchd at switch:/"},
+        {{.type = 0}, GBA_ERR_AWAY, "cannot reach gba-switchd at switch:/"},
         {REFUSED(USER), GBA_ERR_PERM, "refused the connection: the user"},
         {REFUSED(VERSION), GBA_ERR_VERSION, ""},
         {REFUSED(PORTS), GBA_ERR_BUSY, "all ports are in use"},
-        {REFUSED(SHUTDOWN), GBA_ERR_IO, ""},
+        {REFUSED(SHUTDOWN), GBA_ERR_AWAY, ""},
         {{.type = 99}, GBA_ERR_NOT_GBA, ""},
         {{.type = GBA_SWITCH_EVENT}, GBA_ERR_NOT_GBA, ""},
 #undef REFUSED
@@ -83,9 +83,9 @@ TEST(no_switch)
     char text[160];
 
     log_forget();
-    assert_int_equal(gba_device_init("switch:/nonexistent/socket", NULL, &device), GBA_ERR_IO);
+    assert_int_equal(gba_device_init("switch:/nonexistent/socket", NULL, &device), GBA_ERR_AWAY);
     assert_logged("cannot reach gba-switchd at switch:/nonexistent/socket: No such file");
-    gba_device_advice("switch:/nonexistent/socket", GBA_ERR_IO, text, sizeof text);
+    gba_device_advice("switch:/nonexistent/socket", GBA_ERR_AWAY, text, sizeof text);
     assert_non_null(strstr(text, "Start gba-switchd"));
     log_forget();
     files_limit(0);
@@ -171,7 +171,7 @@ TEST(limited_open)
 
     log_forget();
     script_start(serve_until_closed);
-    assert_int_equal(gba_device_init(script_path, &attr, &device), GBA_ERR_IO);
+    assert_int_equal(gba_device_init(script_path, &attr, &device), GBA_ERR_AWAY);
     script_join();
     assert_logged("Connection timed out");
     assert_true(gba_clock_ns() - began < GBA_CLIENT_SILENCE);
@@ -202,8 +202,8 @@ TEST(key_files)
         const char *line;
     } rows[] = {
         /* Nothing listens at port 1, so a good key leads to a refused connection. */
-        {key, 0600, GBA_ERR_IO, "reach gba-switchd at switch://127.0.0.1:1: Connection refused"},
-        {key, 0400, GBA_ERR_IO, "Connection refused"},
+        {key, 0600, GBA_ERR_AWAY, "reach gba-switchd at switch://127.0.0.1:1: Connection refused"},
+        {key, 0400, GBA_ERR_AWAY, "Connection refused"},
         {key, 0640, GBA_ERR_PERM, "readable or writable by other users"},
         {key, 0604, GBA_ERR_PERM, "readable or writable by other users"},
         {key + 2, 0600, GBA_ERR_PERM, "32 hexadecimal digits"},

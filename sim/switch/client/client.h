@@ -31,6 +31,7 @@
 #ifndef GBA_SIM_SWITCH_CLIENT_CLIENT_H
 #define GBA_SIM_SWITCH_CLIENT_CLIENT_H
 
+#include <netdb.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -89,7 +90,9 @@ struct gba_client {
     struct gba_client_file file;  /* the connection */
     struct sockaddr_storage peer; /* over TCP: the address of the switch */
     socklen_t peer_size;          /* 0: of a Unix socket */
-    bool greeted;                 /* the greeting is sent */
+    /* Of a TCP host that has not answered yet; else NULL. */
+    struct addrinfo *addresses, *address_tried;
+    bool greeted; /* the greeting is sent */
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
@@ -115,6 +118,9 @@ struct gba_client {
 gba_status_t gba_socket_open(struct gba_client *client, const struct gba_dev_path *path,
                              uint64_t due);
 
+/* If the client was never connected, set its peer to the next address of the host. */
+void gba_socket_next_address(struct gba_client *client);
+
 /* The same at the peer of the client. Never blocks: a TCP connection may not be made yet. */
 gba_status_t gba_socket_reopen(struct gba_client *client, const struct gba_dev_path *path);
 
@@ -132,8 +138,8 @@ bool gba_socket_is_local(int file);
 /*
  * Connect to the switch: set file, peer, groups, version and uuid of a client whose name and job
  * are set. attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged)
- * GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM, _NO_FILES or _IO. Blocks for its timeout_ms at
- * most, and as long as the resolver does.
+ * GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM, _NO_FILES, _AWAY or _IO. Blocks for its
+ * timeout_ms at most, and as long as the resolver does.
  */
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
                                 const gba_device_attr_t *attr);
@@ -142,7 +148,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                              struct gba_dev **dev);
 void gba_client_close(struct gba_dev *dev);
-gba_status_t gba_client_reopen(const struct gba_dev *dev, const struct gba_dev_path *path,
+gba_status_t gba_client_reopen(struct gba_dev *dev, const struct gba_dev_path *path,
                                struct gba_dev **next);
 gba_status_t gba_client_reopened(struct gba_dev *dev, const gba_device_attr_t *attr,
                                  uint64_t timeout, gba_device_info_t *info);

@@ -98,6 +98,8 @@ static gba_status_t refusal_status(unsigned refusal)
     case GBA_SWITCH_REFUSED_PORTS:
     case GBA_SWITCH_REFUSED_QUOTA:
         return GBA_ERR_BUSY;
+    case GBA_SWITCH_REFUSED_SHUTDOWN:
+        return GBA_ERR_AWAY;
     default:
         return GBA_ERR_IO;
     }
@@ -227,6 +229,8 @@ void gba_client_close(struct gba_dev *dev)
     /* The end of the connection takes the port down. In a child of fork the parent keeps it open.
      */
     gba_file_close(&client->file);
+    if (client->addresses != NULL)
+        freeaddrinfo(client->addresses);
     gba_link_fini(client);
     free(client);
 }
@@ -261,6 +265,11 @@ gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_a
         snprintf(client->name, sizeof client->name, "switch://%s:%u", path->host,
                  0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
     status = gba_client_connect(client, path, attr);
+    if (GBA_ERR_AWAY == status && attr != NULL && attr->later) {
+        gba_file_close(&client->file);
+        gba_word_store_relaxed(&client->dead, 1);
+        status = GBA_OK;
+    }
     if (GBA_OK == status)
         *dev = &client->dev;
     else
@@ -268,15 +277,15 @@ gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_a
     return status;
 }
 
-gba_status_t gba_client_reopen(const struct gba_dev *dev, const struct gba_dev_path *path,
+gba_status_t gba_client_reopen(struct gba_dev *dev, const struct gba_dev_path *path,
                                struct gba_dev **next)
 {
-    const struct gba_client *lost = (const struct gba_client *)dev;
-    struct gba_client *client = client_new();
+    struct gba_client *lost = (struct gba_client *)dev, *client = client_new();
     gba_status_t status;
 
     if (client == NULL)
         return GBA_ERR_NOMEM;
+    gba_socket_next_address(lost);
     memcpy(client->name, lost->name, sizeof client->name);
     client->job = lost->job;
     client->peer = lost->peer;

@@ -25,8 +25,11 @@
 
 gba_status_t gba_socket_failed(const struct gba_client *client, int error)
 {
+    gba_status_t status;
+
     gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name, strerror(error));
-    return gba_system_status(error);
+    status = gba_system_status(error);
+    return GBA_ERR_IO == status ? GBA_ERR_AWAY : status;
 }
 
 /* Milliseconds until `due`, for poll. */
@@ -196,7 +199,10 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
         return GBA_ERR_IO;
     }
     error = tcp_connect(list, due, &client->file);
-    freeaddrinfo(list);
+    if (0 == error)
+        freeaddrinfo(list);
+    else
+        client->addresses = list; /* for gba_socket_reopen */
     client->peer_size = sizeof client->peer;
     if (0 == error && 0 != getpeername(client->file.socket.number, (struct sockaddr *)&client->peer,
                                        &client->peer_size))
@@ -229,6 +235,17 @@ gba_status_t gba_socket_open(struct gba_client *client, const struct gba_dev_pat
                              uint64_t due)
 {
     return '\0' != path->host[0] ? connect_tcp(client, path, due) : connect_unix(client, path, due);
+}
+
+void gba_socket_next_address(struct gba_client *client)
+{
+    struct addrinfo *next = client->address_tried == NULL ? NULL : client->address_tried->ai_next;
+
+    if (client->addresses == NULL)
+        return;
+    client->address_tried = next == NULL ? client->addresses : next;
+    client->peer_size = client->address_tried->ai_addrlen;
+    memcpy(&client->peer, client->address_tried->ai_addr, client->peer_size);
 }
 
 gba_status_t gba_socket_reopen(struct gba_client *client, const struct gba_dev_path *path)

@@ -102,7 +102,8 @@ static const char *path_of(uint32_t index)
 }
 
 /* Open a device with this job's attributes, unless it is open. After MPI_Init's exchange, except on
- * rank 0. timeout_ms: as in gba_device_attr_t. With the lock held. */
+ * rank 0. timeout_ms: as in gba_device_attr_t. Returns as gba_global_device_get; GBA_ERR_AWAY: the
+ * device is open, for an agreement that finds its switch. With the lock held. */
 static gba_status_t device_open(uint32_t index, uint32_t timeout_ms)
 {
     struct gba_common_device *device = &gba_common.device;
@@ -110,12 +111,18 @@ static gba_status_t device_open(uint32_t index, uint32_t timeout_ms)
     gba_device_attr_t attr = {.job = job,
                               .key_file = gba_common.params.switch_key_file,
                               .key = key_for(path_of(index)),
-                              .timeout_ms = timeout_ms};
+                              .timeout_ms = timeout_ms,
+                              .later = true};
+    gba_device_info_t info;
+    gba_status_t status = GBA_OK;
 
-    if (device->open[index] != NULL)
-        return GBA_OK;
-    gba_compat_job_name(job, sizeof job);
-    return gba_global_device_get(path_of(index), &attr, &device->open[index]);
+    if (device->open[index] == NULL) {
+        gba_compat_job_name(job, sizeof job);
+        status = gba_global_device_get(path_of(index), &attr, &device->open[index]);
+    }
+    if (GBA_OK == status)
+        status = gba_device_query(device->open[index], &info);
+    return GBA_OK == status && info.dead && 0 == info.groups ? GBA_ERR_AWAY : status;
 }
 
 /* Open a choice beside the device of the process. Each may use an equal part of the time that is
@@ -147,7 +154,7 @@ static void device_replace(struct gba_common_device *device)
 {
     others_open();
     for (uint32_t i = 0; i < device->choices.count && GBA_OK != device->status; i++)
-        if (device->open[i] != NULL) {
+        if (device->open[i] != NULL && GBA_OK == device_open(i, 0)) {
             device->status = GBA_OK;
             device->current = i;
             gba_common.params.device_path = device->choices.list[i].path;

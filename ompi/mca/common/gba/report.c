@@ -165,7 +165,8 @@ bool gba_common_reason_due(gba_status_t reason, bool asked)
 bool gba_common_reason_own(gba_status_t reason)
 {
     return GBA_ERR_PERM == reason || GBA_ERR_NOT_GBA == reason || GBA_ERR_VERSION == reason ||
-           GBA_ERR_BUSY == reason || GBA_ERR_NOMEM == reason || GBA_ERR_IO == reason;
+           GBA_ERR_BUSY == reason || GBA_ERR_NOMEM == reason || GBA_ERR_AWAY == reason ||
+           GBA_ERR_IO == reason;
 }
 
 bool gba_common_reason_of_job(gba_status_t reason)
