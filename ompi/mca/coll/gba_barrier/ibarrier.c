@@ -33,10 +33,13 @@
  * The most modules of a turn. The PML takes in some dozens of messages in a turn of opal_progress,
  * so n modules need a number of turns in proportion to n; with all modules in each turn they would
  * cost n squared steps. The next turn goes on where this one ends. A turn that follows the last one
- * after RARE_NS has all modules, because the program may call MPI once a minute.
+ * after RARE_NS has all modules, because the program may call MPI once a minute. But it takes at
+ * most a share of 1 / RARE_SHARE of the time, because the PML of a busy machine, or one that a tool
+ * slows down, may take RARE_NS for its messages between any two turns.
  */
 #define TURN_MODULES 64u
 #define RARE_NS      1000000u
+#define RARE_SHARE   20u
 
 /* One turn of the queues. */
 struct turn {
@@ -222,7 +225,8 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
  * once, are slow or none is. */
 static void busy_step(struct turn *turn)
 {
-    const bool rare = gba_clock_ns() - gba_coll->turned >= RARE_NS;
+    const uint64_t began = gba_clock_ns(), since = began - gba_coll->turned;
+    const bool rare = since >= RARE_NS && since >= RARE_SHARE * gba_coll->rare_took;
     unsigned left = rare ? UINT_MAX : TURN_MODULES;
     gba_coll_module_t *module;
 
@@ -238,6 +242,8 @@ static void busy_step(struct turn *turn)
         queue_step(module, turn);
     }
     gba_coll->turned = gba_clock_ns();
+    if (rare)
+        gba_coll->rare_took = gba_coll->turned - began;
 }
 
 static int ibarrier_progress(void)
