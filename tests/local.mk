@@ -409,9 +409,9 @@ EXTRA_DIST += contrib/maint/check-models gba/algo/README.md tests/models/death.p
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
 GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/counted tests/mpi/death \
 	tests/mpi/early_exit tests/mpi/groups tests/mpi/ibarrier tests/mpi/idle tests/mpi/kinds \
-	tests/mpi/lacking tests/mpi/leave tests/mpi/living tests/mpi/many tests/mpi/mixture \
+	tests/mpi/lacking tests/mpi/late tests/mpi/leave tests/mpi/living tests/mpi/many tests/mpi/mixture \
 	tests/mpi/nonblocking tests/mpi/outstanding tests/mpi/persistent tests/mpi/posted \
-	tests/mpi/progress tests/mpi/queued tests/mpi/rare tests/mpi/scarce tests/mpi/sessions \
+	tests/mpi/progress tests/mpi/queued tests/mpi/rare tests/mpi/sampled tests/mpi/scarce tests/mpi/sessions \
 	tests/mpi/soak tests/mpi/spawn tests/mpi/stray tests/mpi/stuck tests/mpi/threads \
 	tests/mpi/trials tests/mpi/ulfm tests/mpi/unagreed
 check_LIBRARIES =
@@ -420,8 +420,7 @@ if BUILD_OMPI
 check_PROGRAMS += $(GBA_MPI_TESTS)
 check_LIBRARIES += tests/mpi/libtest.a
 check_LTLIBRARIES += tests/mpi/broken.la tests/mpi/hosts_preload.la tests/mpi/abi_preload.la \
-	tests/mpi/lack_preload.la \
-	contrib/examples/mpi_t/barrier_stats.la
+	tests/mpi/lack_preload.la
 endif
 tests_mpi_libtest_a_SOURCES = tests/program.h tests/program.c tests/mpi/test.h tests/mpi/test.c \
 	tests/mpi/proof.h tests/mpi/proof.c
@@ -452,7 +451,7 @@ EXTRA_DIST += tests/cluster tests/lacks.sh tests/mpi/cases.sh tests/mpi/containe
 	tests/own_dev tests/rows.sh tests/runner.sh tests/switchd.sh
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
-# on several; and an example, for a test of its output. -rpath: else libtool makes an archive.
+# on several. -rpath: else libtool makes an archive.
 GBA_PRELOAD_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_mpi_broken_la_SOURCES = tests/mpi/broken.c
 tests_mpi_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
@@ -470,13 +469,6 @@ tests_mpi_abi_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_abi_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_abi_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_abi_preload_la_LIBADD = $(MPI_LIBS)
-contrib_examples_mpi_t_barrier_stats_la_SOURCES = contrib/examples/mpi_t/barrier_stats.c
-contrib_examples_mpi_t_barrier_stats_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-# The functions that it replaces have to be seen.
-contrib_examples_mpi_t_barrier_stats_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
-contrib_examples_mpi_t_barrier_stats_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-contrib_examples_mpi_t_barrier_stats_la_LIBADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/examples/mpi_t/README.md
 
 # OpenSHMEM programs, for tests/shmem/run.
 GBA_SHMEM_TESTS = tests/shmem/both tests/shmem/contexts tests/shmem/cores tests/shmem/death \

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contrib/perf/program.h"
 #include "contrib/perf/records.h"
 
 static void put(FILE *file, double value, const char *absent)
@@ -156,6 +157,8 @@ void perf_write_json(const struct perf_report *report, FILE *file)
     put_notes(report, "setting", file);
     put_notes(report, "path", file);
     put_busy(report, file);
+    if (perf_is_program(report))
+        perf_write_program_json(report, file);
     fputs("  \"base\": ", file);
     put_string(file, report->base);
     fprintf(file, ",\n  \"confidence\": %g,\n  \"results\": [\n", PERF_LEVEL);

@@ -28,6 +28,8 @@ plot=
 save=
 from=
 calibrate=
+program=()
+given=' '
 device=none
 [ ! -e /dev/gba0 ] || device=/dev/gba0
 
@@ -126,7 +128,14 @@ options_read() {
     while [ $# -gt 0 ]; do
         option=$1
         value=${2-}
+        given+="$option "
         case $option in
+        --)
+            shift
+            program=("$@")
+            check_program
+            break
+            ;;
         --shmem) shmem=true ;;
         --paths) paths=true ;;
         --pin) pin=(--pin) ;;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contrib/perf/program.h"
 #include "contrib/perf/records.h"
 
 typedef void block_t(const struct perf_report *report, const char *setting, const char *call,
@@ -81,6 +82,22 @@ static void skew(const struct perf_report *report, const char *setting, const ch
     fputc('\n', file);
 }
 
+/* "NAME" REST WAITING BARRIER, in s, of a program of the user. */
+static void program(const struct perf_report *report, const char *setting, const char *call,
+                    FILE *file)
+{
+    struct perf_row row, mpi;
+    double time, wait;
+
+    (void)call;
+    perf_row_init(&row, report, largest(report, setting, "program"));
+    perf_row_init(&mpi, report, largest(report, setting, "mpi"));
+    time = perf_barriers_time(report, setting, &wait) * mpi.fields[PERF_MEDIAN] / 1e9;
+    wait *= mpi.fields[PERF_MEDIAN] / 1e9;
+    fprintf(file, "\"%s\" %g %g %g\n", setting, row.fields[PERF_MEDIAN] / 1e9 - time, wait,
+            time - wait);
+}
+
 static bool write_file(const struct perf_report *report, const char *directory, const char *name,
                        block_t *block)
 {
@@ -97,10 +114,10 @@ static bool write_file(const struct perf_report *report, const char *directory, 
     for (size_t i = 0; i < report->note_count; i++) {
         if (strcmp(report->notes[i].kind, "setting") != 0)
             continue;
-        if (block != skew)
+        if (block != skew && block != program)
             fprintf(file, "\"%s\"\n", report->notes[i].key);
         block(report, report->notes[i].key, report->cells[0].call, file);
-        if (block != skew)
+        if (block != skew && block != program)
             fputs("\n\n", file);
     }
     good = !ferror(file);
@@ -113,6 +130,8 @@ bool perf_write_plot(const struct perf_report *report, const char *directory)
         fprintf(stderr, "gba_perf_report: the records have no measurement\n");
         return false;
     }
+    if (perf_is_program(report))
+        return write_file(report, directory, "program", program);
     return write_file(report, directory, "latency", latency) &&
            write_file(report, directory, "distribution", distribution) &&
            write_file(report, directory, "skew", skew);

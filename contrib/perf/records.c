@@ -16,6 +16,10 @@
  *   late CALL SLICES OF               slices that began before all ranks had arrived
  *   clock CALL OFFSET_NS ERROR_NS
  *   missing CALL                      this Open MPI does not have the call
+ * Of a program of the user there are "batch" and "clock" (program.h), and:
+ *   ended program STATUS              its exit status
+ *   barriers CALL COMMUNICATOR RANKS CALLS TIME WAIT LATE HOST LASTS CAUSED SITE
+ *                                     parts of the time of all ranks; program.h explains them
  *   end
  */
 #include "contrib/perf/records.h"
@@ -23,6 +27,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "contrib/perf/program.h"
 
 const char *const perf_kind_names[PERF_KINDS] = {"sample", "completion", "entry_skew", "exit_skew"};
 /* The names of the kinds in records. */
@@ -217,6 +223,17 @@ static bool read_late(struct reader *r)
     return true;
 }
 
+static bool read_ended(struct reader *r)
+{
+    struct perf_run *run = run_get(r, cell_get(r));
+    double status;
+
+    if (run == NULL || !number(r, &status))
+        return false;
+    run->status = (int)status;
+    return true;
+}
+
 static bool read_clock(struct reader *r)
 {
     struct perf_cell *cell = cell_get(r);
@@ -309,6 +326,11 @@ static bool read_line(struct reader *r, char *line)
         return read_late(r);
     if (strcmp(kind, "clock") == 0)
         return read_clock(r);
+    if (strcmp(kind, "ended") == 0)
+        return read_ended(r);
+    if (strcmp(kind, "barriers") == 0)
+        return cell_find(r->report, r->ranks, "program", r->setting) != NULL &&
+               perf_barriers_read(r->report, r->setting, r->rest);
     return strcmp(kind, "missing") == 0 && cell_get(r) != NULL;
 }
 
@@ -343,6 +365,7 @@ void perf_report_free(struct perf_report *report)
     for (size_t i = 0; i < report->note_count; i++)
         free(report->notes[i].text);
     free(report->cells);
+    free(report->barriers);
     free(report->notes);
     *report = (struct perf_report){0};
 }

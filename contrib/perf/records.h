@@ -32,6 +32,7 @@ struct perf_run {
     double floors[PERF_LOOPS];    /* the same of the loops of the cell */
     double overlap, overlap_test; /* percent */
     double late;                  /* part of the time slices in which a rank was late */
+    int status;                   /* the exit status of a program of the user */
 };
 
 /* A rank that was last, of one host, and the sum over all runs of its part of the barriers. */
@@ -65,6 +66,8 @@ struct perf_report {
     size_t cell_count;
     struct perf_note *notes;
     size_t note_count;
+    struct perf_barriers *barriers; /* of a program of the user (program.h) */
+    size_t barrier_count;
     char base[PERF_NAME_BYTES]; /* the setting with which all settings are compared */
 };
 

@@ -105,15 +105,13 @@ place() {
     fi
 }
 
-# RANKS SETTING: start the program; its output goes to $work/out and $work/log. Exits with its status.
-start() {
-    local launcher=$mpirun program=$programs/gba_perf_mpi late_rank=$late
-    local -a options placed
+# RANKS SETTING: set launcher, placed and options, and the environment.
+set_launcher() {
     place "$1"
     read -ra options <<<"${settings[$2]}"
-    [ "$late" != random ] || late_rank=-1
+    launcher=$mpirun
     if $shmem; then
-        launcher=$oshrun program=$programs/gba_perf_shmem
+        launcher=$oshrun
         # Open MPI 4.1.4 without the plugin crashes in shmem_finalize with these hooks. Barriers do not use
         # them.
         export OMPI_MCA_opal_common_ucx_opal_mem_hooks=${OMPI_MCA_opal_common_ucx_opal_mem_hooks-0}
@@ -125,15 +123,23 @@ start() {
         export OMPI_MCA_scoll_gba_verbose=${OMPI_MCA_scoll_gba_verbose-1}
         ;;
     esac
-    exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$program" \
+}
+
+# RANKS SETTING: start a measuring program. Exits with its status.
+start() {
+    local launcher measuring=$programs/gba_perf_mpi late_rank=$late
+    local -a options placed
+    set_launcher "$1" "$2"
+    [ "$late" != random ] || late_rank=-1
+    ! $shmem || measuring=$programs/gba_perf_shmem
+    exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$measuring" \
         --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \
         --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank" "${pin[@]}"
 }
 
-# WHAT HINT COMMAND...: run a measuring program; its output goes to $work/out. Ends with WHAT if it fails.
-run_job() {
-    local what=$1 hint=$2 code=0
-    shift 2
+# COMMAND...: run it; its output goes to $work/out and $work/log. Returns its status.
+start_job() {
+    local code=0
     look_for_others
     # In a process group of its own, so that an interrupt ends all of it.
     set -m
@@ -142,6 +148,14 @@ run_job() {
     set +m
     wait "$job" || code=$?
     job=
+    return "$code"
+}
+
+# WHAT HINT COMMAND...: run a measuring program. Ends with WHAT if it fails.
+run_job() {
+    local what=$1 hint=$2 code=0
+    shift 2
+    start_job "$@" || code=$?
     [ "$code" -ne 0 ] || ! grep -qx end "$work/out" || return 0
     progress ''
     tail -n 20 "$work/log" >&2
@@ -183,18 +197,19 @@ path_record() {
 }
 
 measure_all() {
-    local pair count name number=0 total before
+    local pair count name number=0 total before run=run
     local -a counts
     IFS=, read -ra counts <<<"$np"
     count_cores
     total=$((pairs * ${#counts[@]} * ${#names[@]}))
     before=$(cpu_ticks)
+    [ "${#program[@]}" -eq 0 ] || run=run_program
     for count in "${counts[@]}"; do
         for ((pair = 0; pair < pairs; pair++)); do
             for name in $(rotate "$pair" "${names[@]}"); do
                 number=$((number + 1))
                 progress "run $number of $total: $((10#$count)) ranks, setting $name, $SECONDS s"
-                run "$((10#$count))" "$name" "$pair"
+                "$run" "$((10#$count))" "$name" "$pair"
             done
         done
     done
@@ -233,12 +248,14 @@ report() { # FORMAT [DIRECTORY]
 }
 
 draw() {
-    local call all=1
+    local call all=1 verdict='' script=plot.gp
     grep -q '^histogram ' "$work/records" || all=0
     mkdir "$work/plot"
     report plot "$work/plot"
+    [ ! -e "$work/plot/program" ] || script=program.gp verdict=$(report table |
+        sed -n 's/[.] \([A-Z]\)/.\\n\1/g; s/^Verdict: //p; /^THIS MACHINE/p')
     call=$(awk '$1 == "batch" { print $2; exit }' "$work/records")
-    gnuplot -e "directory='$work/plot'; count=$(grep -c '^setting ' "$work/records"); call='$call'; all=$all" "$data/plot.gp" \
+    gnuplot -e "directory='$work/plot'; count=$(grep -c '^setting ' "$work/records"); call='$call'; all=$all; verdict=\"$verdict\"" "$data/$script" \
         >"$work/plot.svg" 2>"$work/log" || { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
     cp -- "$work/plot.svg" "$plot" || die "--plot $plot: cannot be written"
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contrib/perf/program.h"
 #include "contrib/perf/records.h"
 
 /* Print a figure, or "-". columns: width. */
@@ -195,9 +196,13 @@ void perf_write_table(const struct perf_report *report, FILE *file)
         else if (strcmp(note->kind, "path") == 0)
             fprintf(file, "path of %s\n", note->text);
     }
-    latencies(report, file);
-    overlaps(report, file);
-    single_barriers(report, file);
+    if (perf_is_program(report)) {
+        perf_write_program(report, file);
+    } else {
+        latencies(report, file);
+        overlaps(report, file);
+        single_barriers(report, file);
+    }
     precision(report, file);
     busy(report, file);
 }

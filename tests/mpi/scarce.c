@@ -354,7 +354,6 @@ int main(int argc, char **argv)
 
     test_slots = SUBJECTS_MAX;
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
-    /* Inside MPI_Init and MPI_Finalize, see contrib/examples/mpi_t/barrier_stats.c. */
     TEST_CHECK(argc > 1, "which test?");
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&session);

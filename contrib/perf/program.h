@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What gba_perf measures of a program of the user. Its cells have the calls "program", from start
+ * to end, and "mpi", from MPI_Init to MPI_Finalize. Of its barriers there are rows.
+ */
+#ifndef CONTRIB_PERF_PROGRAM_H
+#define CONTRIB_PERF_PROGRAM_H
+
+#include "contrib/perf/records.h"
+
+/* The barriers of one call on the communicators of one name and size, with one setting. Sums over
+ * the runs; times are parts of the time from MPI_Init to MPI_Finalize of all ranks. */
+struct perf_barriers {
+    char setting[PERF_NAME_BYTES], call[PERF_NAME_BYTES], name[PERF_NAME_BYTES]; /* "-": no name */
+    uint32_t ranks, comms;
+    double calls, time, wait; /* NAN: not timed, not divided */
+    /* The rank for which the others waited longest in a run, and in that run the part of the
+     * barriers that it entered last, and the waiting for it. */
+    uint32_t late;
+    double lasts, caused;
+    char host[PERF_NAME_BYTES], site[256];
+};
+
+/* The records are of a program. */
+bool perf_is_program(const struct perf_report *report);
+
+/* Read the rest of the record "barriers" of a run with the setting. Returns false: it is none, or
+ * out of memory. */
+bool perf_barriers_read(struct perf_report *report, const char *setting, const char *rest);
+
+/* The barriers of a mean run with a setting: parts of its time. wait: NULL is allowed. */
+double perf_barriers_time(const struct perf_report *report, const char *setting, double *wait);
+
+/* A sentence or two about what the plugin can do for the program: text of at most size bytes. */
+void perf_verdict(const struct perf_report *report, char *text, size_t size);
+
+/* Parts of the table and of the JSON object. */
+void perf_write_program(const struct perf_report *report, FILE *file);
+void perf_write_program_json(const struct perf_report *report, FILE *file);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of MPI that the recorder replaces. Open MPI's bindings for Fortran, and mpi4py,
+ * call PMPI_Barrier or MPI_Barrier, so two functions catch all languages. Those of Fortran are
+ * replaced for the call site alone. Communicators are found by an attribute, and a cache.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/perf/measure.h"
+#include "contrib/perf/recorder.h"
+
+#define CACHED 8 /* communicators of a thread */
+#define SITE   __builtin_return_address(0)
+
+/* The functions of Open MPI. */
+static struct {
+    int (*init)(int *, char ***);
+    int (*init_thread)(int *, char ***, int, int *);
+    int (*finalize)(void);
+    int (*barrier)(MPI_Comm);
+    int (*ibarrier)(MPI_Comm, MPI_Request *);
+    void (*fortran)(const void *, void *);
+    void (*fortran08)(const void *, void *);
+} next;
+
+bool recorder_active;
+static int key = MPI_KEYVAL_INVALID;
+static uint64_t ibarriers, others;
+static uint32_t freed; /* communicators; a cache of before is invalid */
+static _Thread_local const void *fortran_site;
+static _Thread_local struct {
+    MPI_Comm comm;
+    struct recorder_comm *record;
+    uint32_t freed;
+} cache[CACHED];
+
+__attribute__((constructor)) static void find(void)
+{
+    *(void **)&next.init = dlsym(RTLD_NEXT, "PMPI_Init");
+    *(void **)&next.init_thread = dlsym(RTLD_NEXT, "PMPI_Init_thread");
+    *(void **)&next.finalize = dlsym(RTLD_NEXT, "PMPI_Finalize");
+    *(void **)&next.barrier = dlsym(RTLD_NEXT, "PMPI_Barrier");
+    *(void **)&next.ibarrier = dlsym(RTLD_NEXT, "PMPI_Ibarrier");
+    *(void **)&next.fortran = dlsym(RTLD_NEXT, "mpi_barrier_");
+    *(void **)&next.fortran08 = dlsym(RTLD_NEXT, "mpi_barrier_f08_");
+}
+
+/* --- Communicators */
+
+static int comm_freed(MPI_Comm comm, int keyval, void *record, void *extra)
+{
+    (void)comm, (void)keyval, (void)extra;
+    recorder_comm_release(record);
+    __atomic_fetch_add(&freed, 1, __ATOMIC_RELAXED);
+    return MPI_SUCCESS;
+}
+
+static struct recorder_comm *comm_add(MPI_Comm comm)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int size, length, inter, remote = 0, *ranks;
+    struct recorder_comm *record;
+    MPI_Group group, world;
+    uint64_t hash = 0;
+
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_get_name(comm, name, &length);
+    PMPI_Comm_test_inter(comm, &inter);
+    if (inter)
+        PMPI_Comm_remote_size(comm, &remote);
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    ranks = perf_alloc((size_t)size, 2 * sizeof *ranks);
+    for (int i = 0; i < size; i++)
+        ranks[i] = i;
+    PMPI_Group_translate_ranks(group, size, ranks, world, ranks + size);
+    for (int i = 0; i < size; i++)
+        hash = recorder_hash(hash, (uint64_t)ranks[size + i]);
+    free(ranks);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    /* Open MPI's own names contain numbers that differ from run to run. */
+    record = recorder_comm_get(RECORDER_BARRIER, hash, size + remote,
+                               strncmp(name, "MPI COMM", 8) == 0 ? "" : name);
+    PMPI_Comm_set_attr(comm, key, record);
+    return record;
+}
+
+/* Returns NULL if there is no room for the communicator. */
+static struct recorder_comm *comm_record(MPI_Comm comm)
+{
+    const uint32_t now = __atomic_load_n(&freed, __ATOMIC_RELAXED) + 1; /* 0: nothing is cached */
+    const size_t at = ((uintptr_t)comm >> 6) % CACHED;
+    struct recorder_comm *record;
+    int found;
+
+    if (cache[at].comm == comm && cache[at].freed == now)
+        return cache[at].record;
+    PMPI_Comm_get_attr(comm, key, &record, &found);
+    if (!found)
+        record = comm_add(comm);
+    cache[at].comm = comm;
+    cache[at].record = record;
+    cache[at].freed = now;
+    return record;
+}
+
+/* --- The functions */
+
+void recorder_start(void)
+{
+    MPI_Comm parent;
+
+    PMPI_Comm_get_parent(&parent);
+    if (recorder_active || parent != MPI_COMM_NULL) /* the job of the parent has the records */
+        return;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_freed, &key, NULL);
+    recorder_begin();
+    recorder_active = true;
+}
+
+void recorder_stop(void)
+{
+    if (recorder_active)
+        recorder_end(ibarriers, others);
+    recorder_active = false;
+}
+
+int PMPI_Init(int *argc, char ***argv)
+{
+    int rc = next.init(argc, argv);
+
+    if (rc == MPI_SUCCESS)
+        recorder_start();
+    return rc;
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = next.init_thread(argc, argv, required, provided);
+
+    if (rc == MPI_SUCCESS)
+        recorder_start();
+    return rc;
+}
+
+int PMPI_Finalize(void)
+{
+    recorder_stop();
+    return next.finalize();
+}
+
+int PMPI_Barrier(MPI_Comm comm)
+{
+    const void *site = fortran_site != NULL ? fortran_site : SITE;
+    struct recorder_comm *record;
+    int64_t entered;
+    int rc;
+
+    if (!recorder_active || comm == MPI_COMM_NULL)
+        return next.barrier(comm);
+    record = comm_record(comm);
+    if (record == NULL)
+        __atomic_fetch_add(&others, 1, __ATOMIC_RELAXED);
+    if (record == NULL || !recorder_enter(record))
+        return next.barrier(comm);
+    entered = perf_now();
+    rc = next.barrier(comm);
+    recorder_leave(record, entered, perf_now(), site);
+    return rc;
+}
+
+int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    __atomic_fetch_add(&ibarriers, 1, __ATOMIC_RELAXED);
+    return next.ibarrier(comm, request);
+}
+
+/* A program, or a library of Open MPI, calls one of two names. */
+int MPI_Init(int *argc, char ***argv) __attribute__((alias("PMPI_Init")));
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+    __attribute__((alias("PMPI_Init_thread")));
+int MPI_Finalize(void) __attribute__((alias("PMPI_Finalize")));
+int MPI_Barrier(MPI_Comm comm) __attribute__((alias("PMPI_Barrier")));
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) __attribute__((alias("PMPI_Ibarrier")));
+
+/* mpif.h and the module mpi; the module mpi_f08. */
+void mpi_barrier_(const void *comm, void *error);
+void mpi_barrier_f08_(const void *comm, void *error);
+
+void mpi_barrier_(const void *comm, void *error)
+{
+    fortran_site = SITE;
+    next.fortran(comm, error);
+    fortran_site = NULL;
+}
+
+void mpi_barrier_f08_(const void *comm, void *error)
+{
+    fortran_site = SITE;
+    next.fortran08(comm, error);
+    fortran_site = NULL;
+}
