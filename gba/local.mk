@@ -3,12 +3,12 @@
 GBA_LIB_SOURCES = \
 	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/cores.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
-	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
+	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/namespace.h gba/base/clock.h gba/base/park.h \
 	gba/base/cluster.h gba/base/cluster.c gba/base/system_status.h \
 	gba/base/open_files.h gba/base/open_files.c \
-	gba/base/memory_file.h gba/base/memory_file.c gba/base/processors.h gba/base/processors.c gba/base/batch_job.h gba/base/batch_job.c gba/base/descriptor.h gba/base/switch_socket.h gba/base/json.h \
+	gba/base/memory_file.h gba/base/memory_file.c gba/base/processors.h gba/base/processors.c gba/base/batch_job.h gba/base/batch_job.c gba/base/descriptor.h gba/base/switch_socket.h \
 	gba/base/place.h gba/base/place.c \
-	gba/base/allowed.h gba/base/component_params.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
+	gba/base/component_params.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/algorithms.c \
 	gba/algo/numbering.h gba/algo/numbering.c gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
@@ -39,6 +39,11 @@ GBA_LIB_SOURCES = \
 	gba/team/trial_short.c \
 	gba/team/team.c gba/team/cores.c gba/team/cores_steps.h gba/team/wire.c gba/team/gpu.c
 
+# What users write and programs print: also of the programs that are not linked with libgba.
+noinst_LTLIBRARIES += gba/libgbatext.la
+gba_libgbatext_la_SOURCES = gba/base/number.h gba/base/number.c gba/base/allowed.h gba/base/param_text.c \
+	gba/base/json.h gba/base/json.c gba/base/command_line.h gba/base/command_line.c
+
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
 EXTRA_gba_libgbacore_la_SOURCES = gba/dev/distance.c gba/dev/no_hwloc.c
@@ -47,8 +52,8 @@ gba_libgbacore_la_SOURCES += gba/dev/distance.c
 else
 gba_libgbacore_la_SOURCES += gba/dev/no_hwloc.c
 endif
-gba_libgbacore_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
-gba_libgbacore_la_LIBADD = sim/libgbaprotocol.la sim/libgbamodel.la $(HWLOC_LIBS) -lpthread
+gba_libgbacore_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) -DGBA_PKGDATADIR='"$(pkgdatadir)"'
+gba_libgbacore_la_LIBADD = gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la $(HWLOC_LIBS) -lpthread
 
 lib_LTLIBRARIES += gba/libgba.la
 gba_libgba_la_SOURCES =

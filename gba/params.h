@@ -97,6 +97,7 @@ typedef struct gba_param {
     const char *string_default;
     const gba_param_value_t
         *values;   /* GBA_PARAM_ENUM only, else NULL; a value may have two names */
+    uint64_t unit; /* of a time: its nanoseconds; 0: not a time */
     int level;     /* audience: 1 to 3 users, 4 to 6 tuners, 7 to 9 developers */
     bool all_same; /* affects the path: all members must have the same value */
     bool hidden;   /* for tests: not listed */
@@ -113,6 +114,35 @@ GBA_EXPORT const gba_param_t *gba_params_table(void);
  * collective.
  */
 GBA_EXPORT void gba_params_default(gba_params_t *params);
+
+/*
+ * Set the field of a parameter from a text, as a user writes it: a name of an enumeration; a number
+ * in the range; a time also with a unit, ns, us, ms, s, m or h; a truth as 0, 1, no, yes, false,
+ * true, off, on, disabled or enabled.
+ * param: a row of gba_params_table, or of another table. fields: the structure that the table
+ * describes; changed on success only. text: of the user; a string field then points to it, and is
+ * not checked.
+ * Returns whether the text is a value of the parameter. Thread-safe on different structures. Not
+ * collective.
+ */
+GBA_EXPORT bool gba_param_set(const gba_param_t *param, void *fields, const char *text);
+
+/*
+ * Print a value of a parameter of any type but string, as gba_param_set reads it.
+ * param: its row. value: the content of the field. text, len: set (len bytes at most, terminated).
+ * Thread-safe. Not collective.
+ */
+GBA_EXPORT void gba_param_print(const gba_param_t *param, int64_t value, char *text, size_t len);
+
+/*
+ * Print one line about a text that gba_param_set does not accept: the name, the text, and the
+ * allowed values.
+ * param: its row. name: what the user calls the parameter: an option, which begins with "-", or a
+ * variable. text: the wrong one. message, len: set (len bytes at most, terminated). Thread-safe.
+ * Not collective.
+ */
+GBA_EXPORT void gba_param_refuse(const gba_param_t *param, const char *name, const char *text,
+                                 char *message, size_t len);
 
 /*
  * Check every field against its range.

@@ -61,7 +61,7 @@ sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_CORE) $(GBA_SWITCH_NET) $(GBA_VFIO
 	sim/switch/command_line.h sim/switch/command_line.c sim/switch/option_values.c \
 	sim/switch/fault.h sim/switch/fault.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
-sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
+sim_switch_gba_switchd_LDADD = gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
 sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
 	$(AM_V_GEN)$(MKDIR_P) sim/switch && \
 	sed 's|@sbindir[@]|$(sbindir)|; s|@docdir[@]|$(docdir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && \
@@ -74,7 +74,7 @@ if HAVE_LIBEVENT
 bin_PROGRAMS += sim/switch/gba_diag
 endif
 sim_switch_gba_diag_SOURCES = sim/switch/diag/diag.h sim/switch/diag/diag.c sim/switch/diag/connect.c
-sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
+sim_switch_gba_diag_LDADD = gba/libgbacore.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT
 man_MANS += gba/man/gba-switchd.8 gba/man/gba_diag.1
@@ -94,6 +94,5 @@ sim_libgbapredict_la_SOURCES = sim/predict/engine.h sim/predict/engine.c sim/pre
 sim_libgbapredict_la_LIBADD = gba/libgbacore.la -lm
 bin_PROGRAMS += sim/predict/gba_predict
 sim_predict_gba_predict_SOURCES = sim/predict/main.c sim/predict/report.h sim/predict/report.c sim/predict/plot.c
-sim_predict_gba_predict_CPPFLAGS = $(AM_CPPFLAGS) -DGBA_PKGDATADIR='"$(pkgdatadir)"'
 sim_predict_gba_predict_LDADD = sim/libgbapredict.la
 dist_man_MANS += gba/man/gba_predict.1

@@ -91,10 +91,10 @@ tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DA
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio/wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
-$(GBA_DAEMON_TESTS): private LDADD = sim/libgbaprotocol.la $(CMOCKA_LIBS)
-$(GBA_DAEMON_TESTS): sim/switch/gba-switchd$(EXEEXT) sim/switch/gba_diag$(EXEEXT) sim/libgbaprotocol.la
-$(GBA_SWITCH_TESTS): private LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(CMOCKA_LIBS)
-$(GBA_SWITCH_TESTS): sim/libgbaprotocol.la sim/libgbamodel.la
+$(GBA_DAEMON_TESTS): private LDADD = gba/libgbatext.la sim/libgbaprotocol.la $(CMOCKA_LIBS)
+$(GBA_DAEMON_TESTS): gba/libgbatext.la sim/switch/gba-switchd$(EXEEXT) sim/switch/gba_diag$(EXEEXT) sim/libgbaprotocol.la
+$(GBA_SWITCH_TESTS): private LDADD = gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la $(CMOCKA_LIBS)
+$(GBA_SWITCH_TESTS): gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la
 tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE)
 tests_switch_test_trace_SOURCES = tests/switch/test_trace.c tests/switch/core_bench.h \
@@ -106,7 +106,7 @@ tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_
 	gba/base/process.h gba/base/process.c
 tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
-tests_switch_test_report_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_switch_test_report_LDADD = gba/libgbatext.la sim/libgbamodel.la $(CMOCKA_LIBS)
 
 # The PCI devices for virtual machines, with a client of their own. Sockets pass descriptors and a daemon
 # is forked, so these are not for an emulated CPU.
@@ -376,7 +376,8 @@ tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/fail
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c \
-	gba/dev/group.c gba/dev/device_path.c gba/base/log.c
+	gba/dev/group.c gba/dev/device_path.c gba/base/log.c gba/base/number.c \
+	gba/base/param_text.c
 tests_unit_test_reconnect_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	tests/unit/notification_stubs.h ompi/mca/common/gba/notifications.c

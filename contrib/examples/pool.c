@@ -20,6 +20,21 @@ double pool_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+int pool_number(const char *name, const char *text, long min, long max, long *value, char *message,
+                size_t len)
+{
+    const gba_param_t row = {.type = GBA_PARAM_INT, .min = min, .max = max};
+    char option[32];
+    int number;
+
+    snprintf(option, sizeof option, "--%s", name);
+    gba_param_refuse(&row, option, text, message, len);
+    if (!gba_param_set(&row, &number, text))
+        return -1;
+    *value = number;
+    return 0;
+}
+
 /* Before options are parsed, because only PE 0 prints what is wrong with them. */
 void pool_shmem_init(int argc, char **argv, int cores)
 {

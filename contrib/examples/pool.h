@@ -33,6 +33,10 @@ struct pool {
     } core[POOL_CORES_MAX];
 };
 
+/* The number of an option, by libgba's parser. Returns 0, or -1 with a line in message. */
+int pool_number(const char *name, const char *text, long min, long max, long *value, char *message,
+                size_t len);
+
 /* Initialise OpenSHMEM for the cores of the option --cores, or for that number without it. */
 void pool_shmem_init(int argc, char **argv, int cores);
 

@@ -6,14 +6,6 @@
 #include "contrib/perf/program.h"
 #include "contrib/perf/records.h"
 
-static void put(FILE *file, double value, const char *absent)
-{
-    if (isnan(value) || isinf(value))
-        fputs(absent, file);
-    else
-        fprintf(file, "%.10g", value);
-}
-
 void perf_write_csv(const struct perf_report *report, FILE *file)
 {
     char name[64];
@@ -37,134 +29,105 @@ void perf_write_csv(const struct perf_report *report, FILE *file)
         }
         for (int j = 0; j < PERF_FIELDS; j++) {
             fputc(',', file);
-            put(file, row.fields[j], "");
+            if (!isnan(row.fields[j]) && !isinf(row.fields[j]))
+                fprintf(file, "%.10g", row.fields[j]);
         }
         fputc('\n', file);
     }
 }
 
-static void put_string(FILE *file, const char *text)
+void perf_json_number(struct gba_json *json, const char *name, double value)
 {
-    fputc('"', file);
-    for (; *text != 0; text++) {
-        if (*text == '"' || *text == '\\')
-            fprintf(file, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(file, "\\u%04x", (unsigned int)(unsigned char)*text);
-        else
-            fputc(*text, file);
-    }
-    fputc('"', file);
+    if (isnan(value) || isinf(value))
+        gba_json_string(json, name, NULL);
+    else
+        gba_json_value(json, name, "%.10g", value);
 }
 
-/* The notes of one kind, as a JSON object of strings. */
-static void put_notes(const struct perf_report *report, const char *kind, FILE *file)
+/* The notes of one kind: an object of strings, or a list of their texts. */
+static void put_notes(const struct perf_report *report, const char *kind, char bracket,
+                      struct gba_json *json)
 {
-    const char *separator = "";
-
-    fprintf(file, "  \"%s\": {", kind);
-    for (size_t i = 0; i < report->note_count; i++) {
-        if (strcmp(report->notes[i].kind, kind) != 0)
-            continue;
-        fprintf(file, "%s", separator);
-        put_string(file, report->notes[i].key);
-        fputs(": ", file);
-        put_string(file, report->notes[i].text);
-        separator = ", ";
-    }
-    fputs("},\n", file);
+    gba_json_begin(json, kind, bracket);
+    for (size_t i = 0; i < report->note_count; i++)
+        if (strcmp(report->notes[i].kind, kind) == 0)
+            gba_json_string(json, bracket == '{' ? report->notes[i].key : NULL,
+                            report->notes[i].text);
+    gba_json_end(json);
 }
 
-static void put_busy(const struct perf_report *report, FILE *file)
+static void put_histogram(const struct perf_histogram *histogram, const char *name,
+                          struct gba_json *json)
 {
-    const char *separator = "";
-
-    fputs("  \"busy\": [", file);
-    for (size_t i = 0; i < report->note_count; i++) {
-        if (strcmp(report->notes[i].kind, "busy") != 0)
-            continue;
-        fputs(separator, file);
-        put_string(file, report->notes[i].text);
-        separator = ", ";
-    }
-    fputs("],\n", file);
-}
-
-static void put_histogram(const struct perf_histogram *histogram, FILE *file)
-{
-    const char *separator = "";
-
-    fputc('[', file);
+    gba_json_begin(json, name, '[');
     for (uint32_t i = 0; i < PERF_BUCKETS; i++) {
         uint64_t bound = i == PERF_LAST_BUCKET ? histogram->max + 1 : perf_bucket_low(i + 1);
 
-        if (histogram->buckets[i] == 0)
-            continue;
-        fprintf(file, "%s[%llu, %llu, %llu]", separator, (unsigned long long)perf_bucket_low(i),
-                (unsigned long long)bound, (unsigned long long)histogram->buckets[i]);
-        separator = ", ";
+        if (histogram->buckets[i] != 0)
+            gba_json_value(json, NULL, "[%llu, %llu, %llu]", (unsigned long long)perf_bucket_low(i),
+                           (unsigned long long)bound, (unsigned long long)histogram->buckets[i]);
     }
-    fputc(']', file);
+    gba_json_end(json);
 }
 
-static void put_last(const struct perf_last *last, const char *name, FILE *file)
+static void put_last(const struct perf_last *last, const char *name, struct gba_json *json)
 {
-    fprintf(file, ",\n     \"%s\": ", name);
     if (last == NULL) {
-        fputs("null", file);
+        gba_json_string(json, name, NULL);
         return;
     }
-    fprintf(file, "{\"rank\": %u, \"host\": ", last->rank);
-    put_string(file, last->host);
-    fputc('}', file);
+    gba_json_begin(json, name, '{');
+    gba_json_value(json, "rank", "%u", last->rank);
+    gba_json_string(json, "host", last->host);
+    gba_json_end(json);
 }
 
-static void put_cell(const struct perf_report *report, const struct perf_cell *cell, FILE *file)
+static void put_cell(const struct perf_report *report, const struct perf_cell *cell,
+                     struct gba_json *json)
 {
     char name[64];
     struct perf_row row;
 
     perf_row_init(&row, report, cell);
-    fprintf(file, "    {\"ranks\": %u, \"call\": \"%s\", \"setting\": \"%s\"", cell->ranks,
-            cell->call, cell->setting);
+    gba_json_begin(json, NULL, '{');
+    gba_json_value(json, "ranks", "%u", cell->ranks);
+    gba_json_string(json, "call", cell->call);
+    gba_json_string(json, "setting", cell->setting);
     for (uint32_t i = 0; i < PERF_FIELDS; i++) {
         perf_field_name(i, name, sizeof name);
-        fprintf(file, ",\n     \"%s\": ", name);
-        put(file, row.fields[i], "null");
+        perf_json_number(json, name, row.fields[i]);
     }
-    fprintf(file, ",\n     \"floor_loop\": \"%s\"", row.floor);
-    put_last(row.last[0], "last_to_enter", file);
-    put_last(row.last[1], "last_to_leave", file);
-    fputs(",\n     \"run_medians\": [", file);
-    for (size_t i = 0; i < cell->run_count; i++) {
-        fputs(i > 0 ? ", " : "", file);
-        put(file, cell->runs[i].median, "null");
-    }
-    fputs("],\n     \"histograms\": {", file);
-    for (int kind = 0; kind < PERF_KINDS; kind++) {
-        fprintf(file, "%s\"%s\": ", kind > 0 ? ", " : "", perf_kind_names[kind]);
-        put_histogram(&cell->histograms[kind], file);
-    }
-    fputs("}}", file);
+    gba_json_string(json, "floor_loop", row.floor);
+    put_last(row.last[0], "last_to_enter", json);
+    put_last(row.last[1], "last_to_leave", json);
+    gba_json_begin(json, "run_medians", '[');
+    for (size_t i = 0; i < cell->run_count; i++)
+        perf_json_number(json, NULL, cell->runs[i].median);
+    gba_json_end(json);
+    gba_json_begin(json, "histograms", '{');
+    for (int kind = 0; kind < PERF_KINDS; kind++)
+        put_histogram(&cell->histograms[kind], perf_kind_names[kind], json);
+    gba_json_end(json);
+    gba_json_end(json);
 }
 
 void perf_write_json(const struct perf_report *report, FILE *file)
 {
-    fputs("{\n  \"command\": ", file);
-    put_string(file, perf_note(report, "command", "line"));
-    fputs(",\n", file);
-    put_notes(report, "machine", file);
-    put_notes(report, "setting", file);
-    put_notes(report, "path", file);
-    put_busy(report, file);
+    struct gba_json json = {.out = file, .lines = 3};
+
+    gba_json_begin(&json, NULL, '{');
+    gba_json_string(&json, "command", perf_note(report, "command", "line"));
+    put_notes(report, "machine", '{', &json);
+    put_notes(report, "setting", '{', &json);
+    put_notes(report, "path", '{', &json);
+    put_notes(report, "busy", '[', &json);
     if (perf_is_program(report))
-        perf_write_program_json(report, file);
-    fputs("  \"base\": ", file);
-    put_string(file, report->base);
-    fprintf(file, ",\n  \"confidence\": %g,\n  \"results\": [\n", PERF_LEVEL);
-    for (size_t i = 0; i < report->cell_count; i++) {
-        put_cell(report, &report->cells[i], file);
-        fputs(i + 1 < report->cell_count ? ",\n" : "\n", file);
-    }
-    fputs("  ]\n}\n", file);
+        perf_write_program_json(report, &json);
+    gba_json_string(&json, "base", report->base);
+    gba_json_value(&json, "confidence", "%g", PERF_LEVEL);
+    gba_json_begin(&json, "results", '[');
+    for (size_t i = 0; i < report->cell_count; i++)
+        put_cell(report, &report->cells[i], &json);
+    gba_json_end(&json);
+    gba_json_end(&json);
 }

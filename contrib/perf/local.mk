@@ -28,13 +28,13 @@ contrib_perf_gba_perf_report_SOURCES = contrib/perf/records.h contrib/perf/stats
 	contrib/perf/stats.c contrib/perf/records.c contrib/perf/rows.c contrib/perf/table.c \
 	contrib/perf/program.h contrib/perf/program.c contrib/perf/barriers.c \
 	contrib/perf/formats.c contrib/perf/plotdata.c contrib/perf/report.c
-contrib_perf_gba_perf_report_LDADD = -lm
+contrib_perf_gba_perf_report_LDADD = gba/libgbatext.la -lm
 contrib_perf_gba_perf_mpi_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_mpi.c
 contrib_perf_gba_perf_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_perf_gba_perf_mpi_LDADD = gba/libgba.la $(MPI_LIBS)
+contrib_perf_gba_perf_mpi_LDADD = gba/libgbatext.la gba/libgba.la $(MPI_LIBS)
 contrib_perf_gba_perf_shmem_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_shmem.c
 contrib_perf_gba_perf_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_perf_gba_perf_shmem_LDADD = gba/libgba.la -loshmem $(MPI_LIBS)
+contrib_perf_gba_perf_shmem_LDADD = gba/libgbatext.la gba/libgba.la -loshmem $(MPI_LIBS)
 
 contrib_perf_gba_perf_recorder_la_SOURCES = $(GBA_PERF_RECORDER_SOURCES)
 contrib_perf_gba_perf_recorder_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The main function of the measuring programs of gba_perf: reads options, and measures each
  * call. */
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "contrib/perf/measure.h"
+#include "gba/base/command_line.h"
+#include "gba/params.h"
 
 static const char *call_list;
 
@@ -22,46 +24,50 @@ static const char usage[] =
     "  --warmup N       calls before the first batch, 1 to 1000000 (1000)\n"
     "  --pin            rank r stays on processor r modulo their number, as gba_predict has it\n"
     "  --imbalance NS   a rank enters each barrier late by 0 to 1000000000 ns (0)\n"
-    "  --late RANK      the rank that is late, from 0 on; -1: a random rank (-1)\n";
+    "  --late RANK      the rank that is late, from 0 on (a random one)\n";
 
-static int64_t number(const char *option, const char *text, int64_t min, int64_t max)
+#define NUMBER(field, least, most)                                                          \
+    .type = GBA_PARAM_UINT, .offset = offsetof(struct perf_options, field), .min = (least), \
+    .max = (most)
+
+enum { BATCHES, BATCH_US, SAMPLES, WARMUP, IMBALANCE, LATE, NUMBERS };
+
+static const gba_param_t numbers[NUMBERS] = {
+    [BATCHES] = {"--batches", NUMBER(batches, 1, 1001)},
+    [BATCH_US] = {"--batch-us", NUMBER(batch_us, 10, 1000000), .unit = 1000},
+    [SAMPLES] = {"--samples", NUMBER(samples, 0, 1000000)},
+    [WARMUP] = {"--warmup", NUMBER(warmup, 1, 1000000)},
+    [IMBALANCE] = {"--imbalance", NUMBER(imbalance_ns, 0, 1000000000), .unit = 1},
+    [LATE] = {"--late", NUMBER(imbalance_rank, 0, INT32_MAX)}};
+
+static _Noreturn void refuse(const char *message)
 {
-    char *end;
-    long long value = strtoll(text, &end, 10);
-
-    if (*end != 0 || end == text || value < min || value > max) {
-        fprintf(stderr, "%s: --%s %s: allowed: %lld to %lld\n", perf_program, option, text,
-                (long long)min, (long long)max);
-        exit(2);
-    }
-    return value;
+    fprintf(stderr, "%s: %s\n", perf_program, message);
+    exit(2);
 }
 
 static void options_read(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"calls", 1, NULL, 'c'},   {"batches", 1, NULL, 'b'},   {"batch-us", 1, NULL, 'u'},
-        {"samples", 1, NULL, 's'}, {"warmup", 1, NULL, 'w'},    {"imbalance", 1, NULL, 'i'},
-        {"late", 1, NULL, 'l'},    {"calibrate", 0, NULL, 'C'}, {"device", 1, NULL, 'd'},
-        {"pin", 0, NULL, 'p'},     {"help", 0, NULL, 'h'},      {NULL, 0, NULL, 0},
+        {"batches", 1, NULL, BATCHES},
+        {"batch-us", 1, NULL, BATCH_US},
+        {"samples", 1, NULL, SAMPLES},
+        {"warmup", 1, NULL, WARMUP},
+        {"imbalance", 1, NULL, IMBALANCE},
+        {"late", 1, NULL, LATE},
+        {"calls", 1, NULL, 'c'},
+        {"calibrate", 0, NULL, 'C'},
+        {"device", 1, NULL, 'd'},
+        {"pin", 0, NULL, 'p'},
+        {"help", 0, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
+    char message[400];
     int letter;
 
-    while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while ((letter = gba_option_next(argc, argv, options, message, sizeof message)) != -1) {
         if (letter == 'c') {
             call_list = optarg;
-        } else if (letter == 'b') {
-            perf_options.batches = (uint32_t)number("batches", optarg, 1, 1001);
-        } else if (letter == 'u') {
-            perf_options.batch_us = (uint32_t)number("batch-us", optarg, 10, 1000000);
-        } else if (letter == 's') {
-            perf_options.samples = (uint32_t)number("samples", optarg, 0, 1000000);
-        } else if (letter == 'w') {
-            perf_options.warmup = (uint32_t)number("warmup", optarg, 1, 1000000);
-        } else if (letter == 'i') {
-            perf_options.imbalance_ns = number("imbalance", optarg, 0, 1000000000);
-        } else if (letter == 'l') {
-            perf_options.imbalance_rank = number("late", optarg, -1, INT32_MAX);
         } else if (letter == 'p') {
             perf_options.pin = true;
         } else if (letter == 'C') {
@@ -71,8 +77,12 @@ static void options_read(int argc, char **argv)
         } else if (letter == 'h') {
             printf(usage, perf_program);
             exit(0);
-        } else {
-            exit(2);
+        } else if (letter == '?') {
+            refuse(message);
+        } else if (!gba_param_set(&numbers[letter], &perf_options, optarg)) {
+            gba_param_refuse(&numbers[letter], numbers[letter].name, optarg, message,
+                             sizeof message);
+            refuse(message);
         }
     }
     if ((call_list == NULL) != perf_options.calibrate || optind != argc) {
@@ -127,7 +137,7 @@ static void job_init(void)
     MPI_Gather(name, sizeof name, MPI_CHAR, perf_job.names, sizeof name, MPI_CHAR, 0,
                MPI_COMM_WORLD);
     if (perf_options.imbalance_rank >= perf_job.size)
-        perf_fail("--late %lld: allowed: -1 to %d", (long long)perf_options.imbalance_rank,
+        perf_fail("--late %d is invalid; allowed: 0 to %d", perf_options.imbalance_rank,
                   perf_job.size - 1);
 }
 

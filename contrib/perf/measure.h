@@ -18,15 +18,15 @@
 #define PERF_HOST_BYTES 64
 
 struct perf_options {
-    uint32_t batches;       /* timed batches of each call, 1 to 1001 */
-    uint32_t samples;       /* barriers that are timed one by one, 0 to 1000000 */
-    uint32_t warmup;        /* of each call before the first batch, 1 to 1000000 */
-    uint32_t batch_us;      /* the length of a batch, 10 to 1000000 us */
-    int64_t imbalance_ns;   /* delay of the late rank, 0 to 1e9; 0: no rank is late */
-    int64_t imbalance_rank; /* the late rank; -1: a random rank at each barrier */
-    bool pin;               /* rank r stays on processor r modulo their number */
-    bool calibrate;         /* print a description of the cluster; measure no calls */
-    const char *device;     /* a device path, for the calibration; NULL: none */
+    uint32_t batches;      /* timed batches of each call, 1 to 1001 */
+    uint32_t samples;      /* barriers that are timed one by one, 0 to 1000000 */
+    uint32_t warmup;       /* of each call before the first batch, 1 to 1000000 */
+    uint32_t batch_us;     /* the length of a batch, 10 to 1000000 us */
+    uint32_t imbalance_ns; /* delay of the late rank, 0 to 1e9; 0: no rank is late */
+    int imbalance_rank;    /* the late rank; -1: a random rank at each barrier */
+    bool pin;              /* rank r stays on processor r modulo their number */
+    bool calibrate;        /* print a description of the cluster; measure no calls */
+    const char *device;    /* a device path, for the calibration; NULL: none */
 };
 
 /* A collective call that can be measured. */

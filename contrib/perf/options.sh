@@ -20,7 +20,7 @@ batch_us=2000
 samples=1000
 warmup=1000
 imbalance=0
-late=random
+late=
 launch=
 limit=300
 format=table
@@ -35,16 +35,15 @@ device=none
 
 # OPTION VALUE ALLOWED
 refuse() {
-    status=2 die "$1 ${2:-''}: not allowed; allowed: $3"
+    status=2 die "$1 ${2:-''} is invalid; allowed: $3"
 }
 
-# OPTION VALUE MIN MAX
-check_number() {
-    local allowed="whole numbers from $3 to $4"
-    case $2 in
-    '' | *[!0-9]* | ??????????*) [ "$2" = 1000000000 ] || refuse "$1" "$2" "$allowed" ;;
-    esac
-    [ "$((10#$2))" -ge "$3" ] && [ "$((10#$2))" -le "$4" ] || refuse "$1" "$2" "$allowed"
+# VARIABLE OPTION VALUE MIN MAX [NANOSECONDS]: set a variable to a number; with the nanoseconds of its unit, to
+# a time.
+set_number() {
+    local number
+    number=$("$programs/gba_perf_report" number "${@:2}") || exit 2
+    printf -v "$1" %s "$number"
 }
 
 # NAME OPTIONS
@@ -64,27 +63,23 @@ add_setting() {
 
 add_paths() {
     local coll='--mca coll gba_barrier --mca coll_gba_barrier_device_path' kind prefix=coll_gba_barrier
-    local stock='--mca coll ^gba_barrier' device=sim
-    if $shmem; then
-        coll='--mca scoll gba --mca scoll_gba_device_path' prefix=scoll_gba
-        stock="--mca scoll ^gba $stock"
-    fi
+    local device=sim
+    ! $shmem || coll='--mca scoll gba --mca scoll_gba_device_path' prefix=scoll_gba
     [ ! -e /dev/gba0 ] || device=/dev/gba0
     add_setting device "$coll $device"
     for kind in dissemination radix central tree; do
         add_setting "$kind" "$coll none --mca ${prefix}_sw_algorithm $kind"
     done
-    add_setting stock "$stock"
+    add_stock
+}
+
+add_stock() {
+    if $shmem; then add_setting stock '--mca scoll ^gba --mca coll ^gba_barrier'; else add_setting stock '--mca coll ^gba_barrier'; fi
 }
 
 add_default_settings() {
-    if $shmem; then
-        add_setting plugin '--mca scoll gba'
-        add_setting stock '--mca scoll ^gba --mca coll ^gba_barrier'
-    else
-        add_setting plugin '--mca coll gba_barrier'
-        add_setting stock '--mca coll ^gba_barrier'
-    fi
+    if $shmem; then add_setting plugin '--mca scoll gba'; else add_setting plugin '--mca coll gba_barrier'; fi
+    add_stock
 }
 
 check_lists() {
@@ -100,8 +95,8 @@ check_lists() {
         esac
     done
     IFS=, read -ra list <<<"$np"
-    [ "${#list[@]}" -gt 0 ] || refuse --np "$np" 'whole numbers from 2 to 100000, separated by commas'
-    for word in "${list[@]}"; do check_number "--np $np:" "$word" 2 100000; done
+    [ "${#list[@]}" -gt 0 ] || refuse --np "$np" '2 to 100000, several with commas'
+    for word in "${list[@]}"; do set_number word --np "$word" 2 100000; done
 }
 
 other_calls() {
@@ -121,6 +116,7 @@ check_output() {
     [ -z "$calibrate" ] || ! $shmem || refuse --calibrate "$calibrate" 'without --shmem'
     [ -z "$save" ] || [ -d "$(dirname -- "$save")" ] || refuse --save "$save" 'a file in a directory that exists'
     [ -z "$from" ] || [ -r "$from" ] || refuse --from "$from" 'a file that can be read'
+    [ -z "$from" ] || grep -qx 'perf [0-9]*' -- "$from" || status=2 die "--from $from: not a file of --save"
 }
 
 options_read() {
@@ -140,9 +136,11 @@ options_read() {
         --paths) paths=true ;;
         --pin) pin=(--pin) ;;
         --csv | --json) format=${option#--} ;;
-        --np | --call | --a | --b | --set | --base | --pairs | --batches | --batch-us | --samples | --warmup | \
-            --imbalance | --late | --launch | --timeout | --plot | --save | --from | --calibrate | --device)
-            [ $# -ge 2 ] || refuse "$option" '' 'a value'
+        --np | --pairs | --batches | --batch-us | --samples | --warmup | --imbalance | --late | --timeout)
+            [ $# -lt 2 ] || shift # else the value is empty, and refused
+            ;;
+        --call | --a | --b | --set | --base | --launch | --plot | --save | --from | --calibrate | --device)
+            [ $# -ge 2 ] || status=2 die "$option needs a value; see gba_perf --help"
             shift
             ;;
         *) status=2 die "$option: unknown option; see gba_perf --help" ;;
@@ -158,15 +156,15 @@ options_read() {
             esac
             ;;
         --base) base=$value ;;
-        --pairs) check_number "$option" "$value" 1 1000 && pairs=$value ;;
-        --batches) check_number "$option" "$value" 1 1001 && batches=$value ;;
-        --batch-us) check_number "$option" "$value" 10 1000000 && batch_us=$value ;;
-        --samples) check_number "$option" "$value" 0 1000000 && samples=$value ;;
-        --warmup) check_number "$option" "$value" 1 1000000 && warmup=$value ;;
-        --imbalance) check_number "$option" "$value" 0 1000000000 && imbalance=$value ;;
-        --late) [ "$value" = random ] || check_number "$option" "$value" 0 99999 && late=$value ;;
+        --pairs) set_number pairs "$option" "$value" 1 1000 ;;
+        --batches) set_number batches "$option" "$value" 1 1001 ;;
+        --batch-us) set_number batch_us "$option" "$value" 10 1000000 1000 ;;
+        --samples) set_number samples "$option" "$value" 0 1000000 ;;
+        --warmup) set_number warmup "$option" "$value" 1 1000000 ;;
+        --imbalance) set_number imbalance "$option" "$value" 0 1000000000 1 ;;
+        --late) if [ "$value" = random ]; then late=; else set_number late "$option" "$value" 0 99999; fi ;;
         --launch) launch=$value ;;
-        --timeout) check_number "$option" "$value" 1 86400 && limit=$value ;;
+        --timeout) set_number limit "$option" "$value" 1 86400 1000000000 ;;
         --plot) plot=$value ;;
         --save) save=$value ;;
         --from) from=$value ;;
@@ -178,6 +176,7 @@ options_read() {
     ! $paths || add_paths
     $np_given || np=$(default_np)
     [ "${#names[@]}" -gt 0 ] || add_default_settings
+    [ "${names[*]}" != a ] || add_stock # alone it is compared with Open MPI without the plugin
     check_lists
     [ -n "$base" ] || base=${names[-1]}
     [ -n "${settings[$base]+set}" ] || refuse --base "$base" "the name of a setting: ${names[*]}"
@@ -189,7 +188,7 @@ options_read() {
 check_late() {
     local count
     local -a list
-    [ "$late" != random ] || return 0
+    [ -n "$late" ] || return 0
     IFS=, read -ra list <<<"$np"
     for count in "${list[@]}"; do
         [ "$late" -lt "$((10#$count))" ] ||

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gba/base/json.h"
-
 #define LITTLE 0.02 /* of a run */
 
 static const struct perf_cell *cell_of(const struct perf_report *report, const char *call,
@@ -198,53 +196,48 @@ void perf_write_program(const struct perf_report *report, FILE *file)
     fprintf(file, "\nVerdict: %s\n", verdict);
 }
 
-static void put_number(FILE *file, const char *name, double value)
+static void put_row(const struct perf_report *report, const struct perf_barriers *b,
+                    struct gba_json *json)
 {
-    if (isnan(value))
-        fprintf(file, ", \"%s\": null", name);
-    else
-        fprintf(file, ", \"%s\": %.6g", name, value);
+    const double runs = (double)cell_of(report, "program", b->setting)->run_count;
+
+    gba_json_begin(json, NULL, '{');
+    gba_json_string(json, "setting", b->setting);
+    gba_json_string(json, "call", b->call);
+    gba_json_string(json, "communicator", b->name);
+    gba_json_value(json, "ranks", "%u", b->ranks);
+    perf_json_number(json, "communicators", b->comms / runs);
+    perf_json_number(json, "calls", b->calls / runs);
+    perf_json_number(json, "part", b->time / runs);
+    perf_json_number(json, "waiting_part", b->wait / runs);
+    gba_json_value(json, "late_rank", "%u", b->late);
+    perf_json_number(json, "late_in", b->lasts);
+    perf_json_number(json, "late_waiting_part", b->caused);
+    gba_json_string(json, "late_host", b->host);
+    gba_json_string(json, "late_site", b->site);
+    gba_json_end(json);
 }
 
-void perf_write_program_json(const struct perf_report *report, FILE *file)
+void perf_write_program_json(const struct perf_report *report, struct gba_json *json)
 {
     char verdict[1024];
 
     perf_verdict(report, verdict, sizeof verdict);
-    fputs("  \"verdict\": ", file);
-    gba_json_text(file, verdict);
-    fputs(",\n  \"barriers\": [", file);
-    for (size_t i = 0; i < report->barrier_count; i++) {
-        const struct perf_barriers *b = &report->barriers[i];
-        const double runs = (double)cell_of(report, "program", b->setting)->run_count;
-
-        fprintf(file, "%s\n    {\"setting\": \"%s\", \"call\": \"%s\", \"communicator\": ",
-                i > 0 ? "," : "", b->setting, b->call);
-        gba_json_text(file, b->name);
-        fprintf(file, ", \"ranks\": %u", b->ranks);
-        put_number(file, "communicators", b->comms / runs);
-        put_number(file, "calls", b->calls / runs);
-        put_number(file, "part", b->time / runs);
-        put_number(file, "waiting_part", b->wait / runs);
-        fprintf(file, ", \"late_rank\": %u", b->late);
-        put_number(file, "late_in", b->lasts);
-        put_number(file, "late_waiting_part", b->caused);
-        fputs(", \"late_host\": ", file);
-        gba_json_text(file, b->host);
-        fputs(", \"late_site\": ", file);
-        gba_json_text(file, b->site);
-        fputc('}', file);
-    }
-    fputs("],\n  \"exit_status\": {", file);
+    gba_json_string(json, "verdict", verdict);
+    gba_json_begin(json, "barriers", '[');
+    for (size_t i = 0; i < report->barrier_count; i++)
+        put_row(report, &report->barriers[i], json);
+    gba_json_end(json);
+    gba_json_begin(json, "exit_status", '{');
     for (size_t i = 0; i < report->cell_count; i++) {
         const struct perf_cell *cell = &report->cells[i];
 
         if (strcmp(cell->call, "program") != 0)
             continue;
-        fprintf(file, "%s\"%s\": [", i > 0 ? ", " : "", cell->setting);
+        gba_json_begin(json, cell->setting, '[');
         for (size_t j = 0; j < cell->run_count; j++)
-            fprintf(file, "%s%d", j > 0 ? ", " : "", cell->runs[j].status);
-        fputc(']', file);
+            gba_json_value(json, NULL, "%d", cell->runs[j].status);
+        gba_json_end(json);
     }
-    fputs("},\n", file);
+    gba_json_end(json);
 }

@@ -7,6 +7,7 @@
 #define CONTRIB_PERF_PROGRAM_H
 
 #include "contrib/perf/records.h"
+#include "gba/base/json.h"
 
 /* The barriers of one call on the communicators of one name and size, with one setting. Sums over
  * the runs; times are parts of the time from MPI_Init to MPI_Finalize of all ranks. */
@@ -34,8 +35,11 @@ double perf_barriers_time(const struct perf_report *report, const char *setting,
 /* A sentence or two about what the plugin can do for the program: text of at most size bytes. */
 void perf_verdict(const struct perf_report *report, char *text, size_t size);
 
+/* A number of the JSON object; null if it is none. */
+void perf_json_number(struct gba_json *json, const char *name, double value);
+
 /* Parts of the table and of the JSON object. */
 void perf_write_program(const struct perf_report *report, FILE *file);
-void perf_write_program_json(const struct perf_report *report, FILE *file);
+void perf_write_program_json(const struct perf_report *report, struct gba_json *json);
 
 #endif

@@ -63,7 +63,7 @@ describe() {
     printf 'machine load %s when the first run began; %d runs of each setting\n' \
         "$(cut -d ' ' -f 1 /proc/loadavg)" "$pairs"
     [ "$imbalance" -eq 0 ] || printf 'machine imbalance rank %s enters each barrier %d ns late; the figures include it\n' \
-        "$late" "$imbalance"
+        "${late:-random}" "$imbalance"
     for name in "${names[@]}"; do printf 'setting %s %s\n' "$name" "${settings[$name]:- }"; done
     printf 'base %s\n' "$base"
 }
@@ -134,7 +134,7 @@ start() {
     ! $shmem || measuring=$programs/gba_perf_shmem
     exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$measuring" \
         --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \
-        --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank" "${pin[@]}"
+        --warmup "$warmup" --imbalance "$imbalance" ${late:+--late "$late"} "${pin[@]}"
 }
 
 # COMMAND...: run it; its output goes to $work/out and $work/log. Returns its status.

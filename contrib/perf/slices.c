@@ -166,8 +166,8 @@ void perf_measure_slices(const struct perf_call *call, double latency_ns)
         perf_histogram_init(&histograms[kind]);
     perf_clock_offset(&clock[0], &clock[1]);
     /* The length of four barriers; more where a rank must wait for its processor. */
-    length = (int64_t)latency_ns - perf_options.imbalance_ns;
-    length = 4 * (length > 0 ? length : 0) + 10000 + 2 * perf_options.imbalance_ns;
+    length = (int64_t)latency_ns - (int64_t)perf_options.imbalance_ns;
+    length = 4 * (length > 0 ? length : 0) + 10000 + 2 * (int64_t)perf_options.imbalance_ns;
     MPI_Bcast(&length, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     for (int64_t i = 0; i < samples; i++) {
         if (i % BLOCK == 0)

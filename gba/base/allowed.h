@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The allowed values of a parameter, for messages, and its default. */
+/* The allowed values of a parameter, for help texts, and its default. */
 #ifndef GBA_BASE_ALLOWED_H
 #define GBA_BASE_ALLOWED_H
 

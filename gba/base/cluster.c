@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* secure_getenv */
 #include "gba/base/cluster.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,18 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/number.h"
 #include "gba/base/processors.h"
 #include "gba/base/system_status.h"
 
-enum { COUNT = 1, TIME = 1000 }; /* the unit of a number in the file */
+#ifndef GBA_PKGDATADIR /* for a reader of this file alone */
+#define GBA_PKGDATADIR ""
+#endif
+
+/* Of the file of an installed description. */
+#define SUFFIX ".cluster"
+
+enum { COUNT = 1, TIME = GBA_NS }; /* the unit of a number in the file */
 
 struct number {
     const char *name;
@@ -59,43 +67,28 @@ void gba_cluster_default(struct gba_cluster *cluster)
     snprintf(cluster->noise_trace, sizeof cluster->noise_trace, "none");
 }
 
-/* Read a decimal number, in any locale. Returns whether the text is one that fits. */
-static bool number_read(const char *text, uint64_t unit, uint64_t *value)
-{
-    uint64_t number = 0;
-    const char *digit = text;
-
-    for (; *digit >= '0' && *digit <= '9'; digit++) {
-        if (number > UINT64_MAX / 10000000)
-            return false;
-        number = number * 10 + (uint64_t)(*digit - '0');
-    }
-    if (digit == text)
-        return false;
-    number *= unit;
-    if ('.' == *digit && unit > 1)
-        for (digit++; *digit >= '0' && *digit <= '9' && unit > 1; digit++) {
-            unit /= 10;
-            number += (uint64_t)(*digit - '0') * unit;
-        }
-    *value = number;
-    return '\0' == *digit;
-}
-
 static gba_status_t number_set(struct gba_cluster *cluster, const struct number *number,
                                const char *value, char *message, size_t len)
 {
+    char allowed[128];
     uint64_t read;
 
-    if (number_read(value, number->unit, &read) && read >= number->least && read <= number->most) {
-        *field_of(cluster, number) = read;
-        return GBA_OK;
-    }
-    snprintf(message, len, "%s = %s is invalid; allowed: %s%g to %g", number->name, value,
-             TIME == number->unit ? "nanoseconds, three decimals at most, " : "",
-             (double)number->least / (double)number->unit,
-             (double)number->most / (double)number->unit);
+    if (COUNT == number->unit ? gba_count_parse(value, 0, UINT64_MAX, &read)
+                              : gba_time_parse(value, number->unit, &read))
+        if (read >= number->least && read <= number->most) {
+            *field_of(cluster, number) = read;
+            return GBA_OK;
+        }
+    snprintf(allowed, sizeof allowed, "%g to %g%s", (double)number->least / (double)number->unit,
+             (double)number->most / (double)number->unit,
+             COUNT == number->unit ? "" : " ns, or with a unit: " GBA_TIMES_NAMES);
+    gba_refuse(message, len, number->name, value, allowed);
     return GBA_ERR_PARAM;
+}
+
+static const char *key_name(size_t at)
+{
+    return at < NUMBERS ? numbers[at].name : others[at - NUMBERS].name;
 }
 
 /* The number of a key; KEYS: there is no such key. */
@@ -103,10 +96,19 @@ static size_t key_of(const char *key)
 {
     size_t at = 0;
 
-    while (at < KEYS &&
-           strcmp(at < NUMBERS ? numbers[at].name : others[at - NUMBERS].name, key) != 0)
+    while (at < KEYS && strcmp(key_name(at), key) != 0)
         at++;
     return at;
+}
+
+static gba_status_t key_refuse(const char *key, char *message, size_t len)
+{
+    size_t used = (size_t)snprintf(message, len, "there is no key %.64s; allowed: ", key);
+
+    for (size_t at = 0; at < KEYS && used < len; at++)
+        used +=
+            (size_t)snprintf(message + used, len - used, "%s%s", 0 == at ? "" : ", ", key_name(at));
+    return GBA_ERR_PARAM;
 }
 
 gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
@@ -117,10 +119,8 @@ gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const
 
     if (at < NUMBERS)
         return number_set(cluster, &numbers[at], value, message, len);
-    if (KEYS == at) {
-        snprintf(message, len, "there is no key %s; see gba_predict(1)", key);
-        return GBA_ERR_PARAM;
-    }
+    if (KEYS == at)
+        return key_refuse(key, message, len);
     field = (char *)cluster + others[at - NUMBERS].offset;
     if (others[at - NUMBERS].text && '\0' != *value && strlen(value) < GBA_CLUSTER_TEXT) {
         memcpy(field, value, strlen(value) + 1);
@@ -131,9 +131,9 @@ gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const
             *(uint64_t *)(void *)field = i;
             return GBA_OK;
         }
-    snprintf(message, len, "%s = %s is invalid; allowed: %s", key, value,
-             others[at - NUMBERS].text ? "1 to 199 characters"
-                                       : "fixed, uniform, exponential, normal, pareto");
+    gba_refuse(message, len, key, value,
+               others[at - NUMBERS].text ? "1 to 199 characters"
+                                         : "fixed, uniform, exponential, normal, pareto");
     return GBA_ERR_PARAM;
 }
 
@@ -177,10 +177,44 @@ static gba_status_t line_read(char *line, struct gba_cluster *cluster, uint64_t 
     return gba_cluster_set(cluster, key, trim(value), message, len);
 }
 
+/* The names of the installed descriptions. */
+static void names_list(char *text, size_t len)
+{
+    DIR *directory = opendir(GBA_PKGDATADIR "/clusters");
+    const struct dirent *entry;
+    size_t used = 0;
+
+    text[0] = '\0';
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        const char *end = strstr(entry->d_name, SUFFIX);
+
+        if (end != NULL && used < len)
+            used += (size_t)snprintf(text + used, len - used, ", %.*s", (int)(end - entry->d_name),
+                                     entry->d_name);
+    }
+    if (directory != NULL)
+        closedir(directory);
+}
+
+gba_status_t gba_cluster_named(const char *name, struct gba_cluster *cluster, char *message,
+                               size_t len)
+{
+    char path[512], allowed[400] = "a file";
+
+    snprintf(path, sizeof path, "%s", name);
+    if (strchr(name, '/') == NULL && 0 != access(name, R_OK))
+        snprintf(path, sizeof path, GBA_PKGDATADIR "/clusters/%s" SUFFIX, name);
+    if (strchr(name, '/') != NULL || 0 == access(path, R_OK))
+        return gba_cluster_read(path, cluster, message, len);
+    names_list(allowed + strlen(allowed), sizeof allowed - strlen(allowed));
+    gba_refuse(message, len, "cluster", name, allowed);
+    return GBA_ERR_PARAM;
+}
+
 gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, char *message,
                               size_t len)
 {
-    char line[512], cause[300] = "";
+    char line[512], cause[800] = "";
     unsigned number = 0;
     uint64_t seen = 0;
     gba_status_t status = GBA_OK;
@@ -234,7 +268,7 @@ static void cluster_file(const char *name, char *path, size_t len)
 
 void gba_cluster_find(const char *name, struct gba_cluster *cluster)
 {
-    char path[512], message[768];
+    char path[512], message[1400];
     struct gba_cluster read;
     gba_processors_t mine;
 
@@ -245,7 +279,7 @@ void gba_cluster_find(const char *name, struct gba_cluster *cluster)
     cluster_file(name, path, sizeof path);
     if ('\0' == path[0])
         return;
-    if (GBA_OK == gba_cluster_read(path, &read, message, sizeof message))
+    if (GBA_OK == gba_cluster_named(path, &read, message, sizeof message))
         *cluster = read;
     else
         gba_log(GBA_LOG_TEAM, "%s; built-in times order the barriers. See parameter cluster",

@@ -85,14 +85,16 @@ struct gba_cluster {
 void gba_cluster_default(struct gba_cluster *cluster);
 
 /*
- * Set the fields that a file has; or one field, as a line `key = value` does.
- * cluster: set before; changed by a file also on an error. message, len: on an error one line with
- * file, line and cause (len bytes at most, terminated).
+ * Set the fields that a file has, by its path, or by its path or the name of an installed one; or
+ * one field, as a line `key = value` does. cluster: set before; changed by a file also on an error.
+ * message, len: on an error one line with file, line and cause (len bytes at most, terminated).
  * Return GBA_OK, GBA_ERR_IO (the file cannot be read) or GBA_ERR_PARAM. Thread-safe on different
  * structures. Not collective.
  */
 gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, char *message,
                               size_t len);
+gba_status_t gba_cluster_named(const char *name, struct gba_cluster *cluster, char *message,
+                               size_t len);
 gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
                              char *message, size_t len);
 

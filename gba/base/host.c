@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/namespace.h"
 #include "gba/base/system_status.h"
 
 /* A random number that the kernel draws at each boot. Unlike host names, two machines never share
@@ -56,36 +56,25 @@ static gba_status_t read_boot_id(uint64_t id[2])
     return GBA_OK;
 }
 
-/* The number of a namespace. The kernel uses 32 bits. */
-static gba_status_t read_namespace(const char *path, uint64_t *id)
+static gba_status_t read_namespace(const char *name, uint64_t *id)
 {
-    struct stat st;
+    char path[40];
 
-    if (0 != stat(path, &st))
-        return unreadable(path);
-    *id = (uint32_t)st.st_ino;
-    return GBA_OK;
+    *id = gba_namespace(name);
+    if (0 != *id)
+        return GBA_OK;
+    snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+    return unreadable(path);
 }
 
-/*
- * Check that /proc shows the processes of this PID namespace. Members open each other's memory as
- * /proc/PID/fd/FD, and a /proc that was mounted in another PID namespace shows other processes
- * under the same numbers.
- */
 static gba_status_t check_proc(void)
 {
-    char self[24];
-    ssize_t len = readlink("/proc/self", self, sizeof self - 1);
-
-    if (len < 0)
-        return unreadable("/proc/self");
-    self[len] = '\0';
-    if (strtol(self, NULL, 10) == (long)getpid())
+    if (gba_proc_is_own())
         return GBA_OK;
     /* Without numbers the line is the same in all processes, and one process prints it for all. */
     gba_log(GBA_LOG_ERROR,
-            "/proc shows the processes of another PID namespace; this process shares "
-            "no memory with others. Mount /proc in the container");
+            "/proc shows the processes of another PID namespace, or none; this process shares no "
+            "memory with others. Mount /proc in the container");
     return GBA_ERR_IO;
 }
 
@@ -97,11 +86,11 @@ static gba_status_t host_read(struct gba_host *host)
     if (GBA_OK == status)
         status = read_boot_id(host->word);
     if (GBA_OK == status)
-        status = read_namespace("/proc/self/ns/ipc", &ipc);
+        status = read_namespace("ipc", &ipc);
     if (GBA_OK == status)
-        status = read_namespace("/proc/self/ns/pid", &pid);
+        status = read_namespace("pid", &pid);
     if (GBA_OK == status)
-        status = read_namespace("/proc/self/ns/user", &user);
+        status = read_namespace("user", &user);
     host->word[2] = ipc << 32 | pid;
     host->word[3] = user << 32 | (uint32_t)geteuid();
     return status;

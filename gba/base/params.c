@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of all parameters: the only place with their names, defaults, ranges and help texts. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "gba/base/allowed.h"
 #include "gba/gba.h"
 #include "gba/spec/gba_regs.h"
@@ -65,8 +62,10 @@ static const gba_param_t table[] = {
          "digits and mode 0600, on the host of rank 0, which hands a key of the job to the other "
          "ranks; \"none\": the file that GBA_SWITCH_KEY_FILE in the environment names"},
     {FIELD(cluster), .type = GBA_PARAM_STRING, .string_default = "auto", .level = 5,
-     .help = "File that describes the cluster, from which the expected time of each barrier is "
-             "computed, see gba_info --path; \"auto\": .config/gba/cluster.conf in the home "
+     .help = "Description of the cluster, a file or the name of an installed one as in "
+             "gba_predict, from "
+             "which the expected time of each barrier is computed, see gba_info --path; \"auto\": "
+             ".config/gba/cluster.conf in the home "
              "directory, else /etc/gba/cluster.conf, if there is one; \"none\": defaults. Rank 0's "
              "value is used"},
     {FIELD(min_comm_size), .type = GBA_PARAM_INT, .min = 2, .max = INT32_MAX, .value_default = 2,
@@ -79,11 +78,13 @@ static const gba_param_t table[] = {
              "of each rank with repaired losses; 2 also losses that were recovered, of every "
              "process; 3 also each step of devices and groups"},
     {FIELD(retry_after), .type = GBA_PARAM_INT, .min = 0, .max = 3600000, .value_default = 0,
-     .level = 6,
-     .help = "Milliseconds that a barrier waits before it reads the registers of the device for an "
-             "arrival or a release that was lost, 1 to 3600000; the interval doubles with each "
-             "reading, up to 16 times this value. 0: four times a typical round, 100 microseconds "
-             "to 20 milliseconds; the interval doubles up to 1.6 seconds"},
+     .unit = UINT64_C(1000000), .level = 6,
+     .help =
+         "Milliseconds, or a time with a unit, that a barrier waits before it reads the registers "
+         "of the device for an arrival or a release that was lost, 1 to 3600000; the interval "
+         "doubles with each "
+         "reading, up to 16 times this value. 0: four times a typical round, 100 microseconds "
+         "to 20 milliseconds; the interval doubles up to 1.6 seconds"},
     {FIELD(offload_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000, .value_default = 0,
      .level = 4,
      .help = "Barriers that a communicator or active set does before it requests a barrier group, "
@@ -138,9 +139,9 @@ static const gba_param_t table[] = {
              "between two polls; sleep: sleep in a wait longer than 50 microseconds; auto: spin "
              "while each process has a core, else yield, and sleep in a wait longer than a second"},
     {FIELD(stuck_after), .type = GBA_PARAM_INT, .min = 0, .max = 2592000, .value_default = 60,
-     .level = 3,
-     .help = "Seconds before a stalled barrier is reported, with the missing ranks, 0 to 2592000 "
-             "(30 days); 0: never. The barrier keeps waiting"},
+     .unit = UINT64_C(1000000000), .level = 3,
+     .help = "Seconds, or a time with a unit (10m), before a stalled barrier is reported, with the "
+             "missing ranks, 0 to 2592000 (30 days); 0: never. The barrier keeps waiting"},
     {FIELD(first_sequence), .type = GBA_PARAM_UINT, .max = UINT32_MAX, .value_default = 0,
      .level = 9, .hidden = true,
      .help = "Sequence number of barrier groups before their first round, 0 to 4294967295, for "
@@ -162,17 +163,4 @@ void gba_params_default(gba_params_t *params)
 {
     for (const gba_param_t *param = table; param->name != NULL; param++)
         gba_param_default(param, params);
-}
-
-void gba_param_allowed(const gba_param_t *param, char *text, size_t len)
-{
-    size_t used = 0;
-
-    if (GBA_PARAM_ENUM != param->type) {
-        snprintf(text, len, "%" PRId64 " to %" PRId64, param->min, param->max);
-        return;
-    }
-    for (const gba_param_value_t *v = param->values; v->name != NULL && used < len; v++)
-        used += (size_t)snprintf(text + used, len - used, "%s%s", v == param->values ? "" : ", ",
-                                 v->name);
 }

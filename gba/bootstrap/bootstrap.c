@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gba/base/namespace.h"
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/settings.h"
 
@@ -153,12 +154,10 @@ static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors
  * with the network of its host has its name, too. */
 static void get_memory(uint32_t memory[4])
 {
-    static const char *const names[] = {"/proc/self/ns/ipc", "/proc/self/ns/pid",
-                                        "/proc/self/ns/user"};
-    struct stat st;
+    static const char *const names[] = {"ipc", "pid", "user"};
 
     for (int i = 0; i < 3; i++)
-        memory[i] = 0 == stat(names[i], &st) ? (uint32_t)st.st_ino : 0;
+        memory[i] = gba_namespace(names[i]);
     memory[3] = geteuid();
 }
 

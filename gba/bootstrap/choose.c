@@ -79,10 +79,10 @@ static gba_status_t open_uid(const gba_bootstrap_attr_t *attr, struct gba_boot_b
 
     if (0 == size) {
         rank = UINT32_MAX;
-        if (GBA_OK != gba_boot_env_number("GBA_BOOTSTRAP_SIZE", GBA_BOOT_SIZE_MAX, &size, message,
-                                          GBA_BOOT_MESSAGE) ||
-            GBA_OK != gba_boot_env_number("GBA_BOOTSTRAP_RANK", GBA_BOOT_SIZE_MAX, &rank, message,
-                                          GBA_BOOT_MESSAGE))
+        if (GBA_OK != gba_boot_env_number("GBA_BOOTSTRAP_SIZE", GBA_BOOT_SIZE_MAX, 0, &size,
+                                          message, GBA_BOOT_MESSAGE) ||
+            GBA_OK != gba_boot_env_number("GBA_BOOTSTRAP_RANK", GBA_BOOT_SIZE_MAX, 0, &rank,
+                                          message, GBA_BOOT_MESSAGE))
             return GBA_ERR_PARAM;
         if (0 == size || UINT32_MAX == rank) {
             snprintf(message, GBA_BOOT_MESSAGE,

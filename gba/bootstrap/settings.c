@@ -3,12 +3,14 @@
 #include "gba/bootstrap/settings.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "gba/params.h"
+
 #define TIMEOUT_DEFAULT 300u
 #define TIMEOUT_MAX     2592000u
+#define SECOND          UINT64_C(1000000000)
 
 const char *gba_boot_env(const char *name)
 {
@@ -17,34 +19,25 @@ const char *gba_boot_env(const char *name)
     return value == NULL || '\0' == *value ? NULL : value;
 }
 
-gba_status_t gba_boot_env_number(const char *name, uint32_t max, uint32_t *value, char *message,
-                                 size_t len)
+gba_status_t gba_boot_env_number(const char *name, uint32_t max, uint64_t unit, uint32_t *value,
+                                 char *message, size_t len)
 {
+    const gba_param_t row = {.type = GBA_PARAM_UINT, .max = max, .unit = unit};
     const char *text = gba_boot_env(name);
-    unsigned long long number;
-    char *end;
 
-    if (text == NULL)
+    if (text == NULL || gba_param_set(&row, value, text))
         return GBA_OK;
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    /* strtoull takes "-1" and leading spaces. */
-    if (*text < '0' || *text > '9' || '\0' != *end || 0 != errno || number > max) {
-        snprintf(message, len, "%s=%.32s is out of range; allowed: 0 to %u", name, text,
-                 (unsigned)max);
-        return GBA_ERR_PARAM;
-    }
-    *value = (uint32_t)number;
-    return GBA_OK;
+    gba_param_refuse(&row, name, text, message, len);
+    return GBA_ERR_PARAM;
 }
 
 gba_status_t gba_boot_env_timeout(uint64_t *ns, char *message, size_t len)
 {
     uint32_t seconds = TIMEOUT_DEFAULT;
     gba_status_t status =
-        gba_boot_env_number("GBA_BOOTSTRAP_TIMEOUT", TIMEOUT_MAX, &seconds, message, len);
+        gba_boot_env_number("GBA_BOOTSTRAP_TIMEOUT", TIMEOUT_MAX, SECOND, &seconds, message, len);
 
-    *ns = (uint64_t)seconds * 1000000000u;
+    *ns = seconds * SECOND;
     return status;
 }
 

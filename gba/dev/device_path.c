@@ -3,14 +3,14 @@
 #include "gba/dev/device_path.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gba/base/number.h"
+#include "gba/params.h"
 #include "gba/spec/gba_regs.h"
 
 /* The characters of an invalid text, and of an option in it, that a message shows. They are enough
@@ -23,31 +23,25 @@
     "sim:NAME, each sim with ?OPTION=VALUE&..., "                                          \
     "or none"
 
-struct option {
-    const char *name;
-    size_t offset; /* in struct gba_sim_options */
-    uint32_t min, max;
-    uint32_t plus; /* added to the stored value, so that 0 can mean "not given" */
-    bool time;     /* accepts a unit: ns, us, ms */
-};
+#define OPTION(field, most)                                                                    \
+    .name = #field, .type = GBA_PARAM_UINT, .offset = offsetof(struct gba_sim_options, field), \
+    .max = (most)
 
-#define OPTION(field) .name = #field, .offset = offsetof(struct gba_sim_options, field)
-
-static const struct option options[] = {
-    {OPTION(latency), .max = 1000000000u, .time = true},
-    {OPTION(jitter), .max = 1000000000u, .time = true},
-    {OPTION(seed), .max = UINT32_MAX},
-    {OPTION(lose_arrival), .max = UINT32_MAX},
-    {OPTION(lose_release), .max = UINT32_MAX},
-    {OPTION(repeat_release), .max = UINT32_MAX},
-    {OPTION(die_after), .max = UINT32_MAX},
-    {OPTION(die_arrival), .max = UINT32_MAX},
-    {OPTION(die_release), .max = GBA_MEMBERS_MAX},
-    {OPTION(die_call), .max = UINT32_MAX},
-    {OPTION(groups), .min = 1, .max = GBA_GROUPS},
-    {OPTION(full), .max = 1},
-    {OPTION(refuse_rank), .max = GBA_MEMBERS_MAX - 1, .plus = 1},
-    {OPTION(version), .max = UINT32_MAX},
+static const gba_param_t options[] = {
+    {OPTION(latency, 1000000000), .unit = 1},
+    {OPTION(jitter, 1000000000), .unit = 1},
+    {OPTION(seed, UINT32_MAX)},
+    {OPTION(lose_arrival, UINT32_MAX)},
+    {OPTION(lose_release, UINT32_MAX)},
+    {OPTION(repeat_release, UINT32_MAX)},
+    {OPTION(die_after, UINT32_MAX)},
+    {OPTION(die_arrival, UINT32_MAX)},
+    {OPTION(die_release, GBA_MEMBERS_MAX)},
+    {OPTION(die_call, UINT32_MAX)},
+    {OPTION(groups, GBA_GROUPS), .min = 1},
+    {OPTION(full, 1)},
+    {OPTION(refuse_rank, GBA_MEMBERS_MAX - 1)},
+    {OPTION(version, UINT32_MAX)},
 };
 #define OPTIONS (sizeof options / sizeof options[0])
 _Static_assert(OPTIONS * sizeof(uint32_t) == sizeof(struct gba_sim_options),
@@ -69,8 +63,8 @@ gba_status_t gba_dev_refuse(const char *parameter, const char *text, char *messa
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    snprintf(message, len, "%s=%.*s%s: %s", parameter, SHOWN, text,
-             strlen(text) > SHOWN ? "..." : "", what);
+    snprintf(message, len, "%s%s%.*s%s: %s", parameter, '\0' == *parameter ? "" : "=", SHOWN,
+             '\0' == *text ? "\"\"" : text, strlen(text) > SHOWN ? "..." : "", what);
     /* Print one line for any input: no newline, and no control character that a terminal
      * executes. */
     for (char *c = message; len > 0 && '\0' != *c; c++)
@@ -80,7 +74,7 @@ gba_status_t gba_dev_refuse(const char *parameter, const char *text, char *messa
 }
 
 #define REFUSE(parse, ...) \
-    gba_dev_refuse("device_path", (parse)->text, (parse)->message, (parse)->len, __VA_ARGS__)
+    gba_dev_refuse("", (parse)->text, (parse)->message, (parse)->len, __VA_ARGS__)
 
 /* All options, for a message. */
 static void options_list(char *text, size_t len)
@@ -103,41 +97,8 @@ void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t
         if (0 != *value)
             used +=
                 (size_t)snprintf(text + used, len - used, "%s%s=%" PRIu32, 0 == used ? "?" : "&",
-                                 options[i].name, *value - options[i].plus);
+                                 options[i].name, *value - (value == &set->refuse_rank));
     }
-}
-
-/* The factor of a unit; 0: not a unit. */
-static uint64_t unit_of(const char *unit)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}};
-
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (0 == strcmp(unit, units[i].name))
-            return units[i].ns;
-    return 0;
-}
-
-/* Parse a decimal number in the option's range. text: the value alone, terminated. */
-static bool value_parse(const struct option *option, const char *text, uint32_t *value)
-{
-    unsigned long long number;
-    uint64_t factor;
-    char *end;
-
-    if (!isdigit((unsigned char)text[0]))
-        return false; /* strtoull would accept signs and spaces */
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    factor = option->time ? unit_of(end) : '\0' == *end;
-    if (0 != errno || 0 == factor || number > UINT32_MAX || number * factor > option->max ||
-        number * factor < option->min)
-        return false;
-    *value = (uint32_t)(number * factor) + option->plus;
-    return true;
 }
 
 /* Parse one "name=value". seen: the options given so far, to detect a duplicate. */
@@ -149,18 +110,18 @@ static gba_status_t option_parse(const struct parse *parse, char *text, bool *se
     if (value != NULL)
         *value++ = '\0';
     for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option *option = &options[i];
-        uint32_t *field = (uint32_t *)(void *)((char *)sim + option->offset);
-
-        if (0 != strcmp(text, option->name))
+        if (0 != strcmp(text, options[i].name))
             continue;
         if (seen[i])
             return REFUSE(parse, "option %s is given twice", text);
         seen[i] = true;
-        if (value == NULL || !value_parse(option, value, field))
-            return REFUSE(parse, "%s=%.*s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s",
-                          text, OPTION_SHOWN, value == NULL ? "" : value, option->min, option->max,
-                          option->time ? " nanoseconds, or with a unit: ns, us, ms" : "");
+        if (value == NULL || !gba_param_set(&options[i], sim, value)) {
+            gba_param_refuse(&options[i], text, value == NULL ? "" : value, known, sizeof known);
+            return REFUSE(parse, "%s", known);
+        }
+        /* 0 means that it is not given. */
+        if (offsetof(struct gba_sim_options, refuse_rank) == options[i].offset)
+            sim->refuse_rank++;
         return GBA_OK;
     }
     options_list(known, sizeof known);
@@ -243,8 +204,7 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
     const char *host = rest + brackets;
     const size_t len = strcspn(host, brackets ? "]?" : ":?");
     const char *port = host + len;
-    unsigned long number = 0;
-    char *end;
+    uint64_t number = 0;
 
     if (brackets && ']' == *port)
         port++;
@@ -252,11 +212,8 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
         port = "/";
     if (0 == len || len > GBA_SWITCH_HOST_MAX || len > strcspn(host, "/?#@ \t"))
         return REFUSE(parse, "after \"switch://\" comes HOST or HOST:PORT");
-    if ('\0' != *port) {
-        number = ':' == *port && isdigit((unsigned char)port[1]) ? strtoul(port + 1, &end, 10) : 0;
-        if (0 == number || number > UINT16_MAX || '\0' != *end)
-            return REFUSE(parse, "after the host comes \":PORT\", 1 to 65535, or nothing");
-    }
+    if ('\0' != *port && (':' != *port || !gba_count_parse(port + 1, 1, UINT16_MAX, &number)))
+        return REFUSE(parse, "after the host comes \":PORT\", 1 to 65535, or nothing");
     memcpy(path->host, host, len);
     path->port = (uint32_t)number;
     return GBA_OK;

@@ -82,8 +82,8 @@ gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, cha
 void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t len);
 
 /*
- * Set the message about an invalid value of a parameter, "PARAMETER=TEXT: " and the cause: one
- * line, of len bytes at most, in which a long text is cut. Returns GBA_ERR_PARAM. Thread-safe.
+ * Set the message about an invalid value of a parameter, "PARAMETER=TEXT: " and the cause; without
+ * "PARAMETER=" if it is "". One line, of len bytes at most, in which a long text is cut. Returns GBA_ERR_PARAM. Thread-safe.
  */
 gba_status_t gba_dev_refuse(const char *parameter, const char *text, char *message, size_t len,
                             const char *format, ...) __attribute__((format(printf, 5, 6)));

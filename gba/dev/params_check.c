@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The check of the parameters' values. It knows the syntax of device paths, which the table below
  * does not. */
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "gba/base/allowed.h"
 #include "gba/dev/selection.h"
 #include "gba/gba.h"
 
@@ -30,9 +28,13 @@ static gba_status_t string_check(const gba_params_t *params, const gba_param_t *
                                  char *message, size_t len)
 {
     const char *const *field = (const void *)((const char *)params + param->offset);
+    char wrong[288];
 
-    if (offsetof(gba_params_t, device_path) == param->offset)
-        return gba_device_path_check(*field, message, len);
+    if (offsetof(gba_params_t, device_path) == param->offset &&
+        GBA_OK != gba_device_path_check(*field, wrong, sizeof wrong)) {
+        snprintf(message, len, "%s=%s", param->name, wrong);
+        return GBA_ERR_PARAM;
+    }
     if (offsetof(gba_params_t, device_list) == param->offset)
         return gba_device_list_check(*field, message, len);
     if (offsetof(gba_params_t, device_map) == param->offset)
@@ -43,7 +45,7 @@ static gba_status_t string_check(const gba_params_t *params, const gba_param_t *
 static gba_status_t param_check(const gba_params_t *params, const gba_param_t *param, char *message,
                                 size_t len)
 {
-    char allowed[128];
+    char text[24];
     int64_t value;
 
     if (GBA_PARAM_STRING == param->type)
@@ -55,9 +57,8 @@ static gba_status_t param_check(const gba_params_t *params, const gba_param_t *p
     } else if (value >= param->min && value <= param->max) {
         return GBA_OK;
     }
-    gba_param_allowed(param, allowed, sizeof allowed);
-    snprintf(message, len, "%s=%" PRId64 " is out of range; allowed: %s", param->name, value,
-             allowed);
+    gba_param_print(param, value, text, sizeof text);
+    gba_param_refuse(param, param->name, text, message, len);
     return GBA_ERR_PARAM;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/number.h"
 #include "gba/dev/device_path.h"
 
 #define COUNT_MAX 65535u
@@ -47,12 +48,9 @@ static gba_status_t item_add(struct gba_device_selection *list, const char *item
 static gba_status_t count_parse(struct gba_device_selection *list, char *item)
 {
     char *colon = strrchr(item, ':');
-    unsigned long count = 0;
+    uint64_t count;
 
-    if (colon != NULL && '\0' != colon[1] && strlen(colon + 1) <= 5 &&
-        strlen(colon + 1) == strspn(colon + 1, "0123456789"))
-        count = strtoul(colon + 1, NULL, 10);
-    if (0 == count || count > COUNT_MAX)
+    if (colon == NULL || !gba_count_parse(colon + 1, 1, COUNT_MAX, &count))
         return REFUSE(list,
                       "\"%.40s\" is not DEVICE:COUNT; allowed: none, or for example "
                       "gba0:3,gba1:5; COUNT is 1 to %u processes",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba_info: show devices and parameters, test a device, and predict the path of a job. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/command_line.h"
 #include "gba/tools/info.h"
 
 static const char usage[] =
@@ -41,13 +41,18 @@ enum mode {
 struct options {
     enum mode mode;
     const char *shape; /* of --path */
-    const char *device;
-    char **devices; /* of --health */
-    int count;
+    char **devices;
+    int count; /* of devices */
 };
 
-/* Returns false if the arguments are wrong. */
-static bool options_parse(int argc, char **argv, struct options *options)
+/* The exit status of wrong arguments. */
+static enum info_exit bad(const struct options *options)
+{
+    return MODE_HEALTH == options->mode ? INFO_EXIT_USAGE_HEALTH : INFO_EXIT_USAGE;
+}
+
+/* Returns an exit status. */
+static int options_parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
         {"list", no_argument, NULL, MODE_LIST},
@@ -61,41 +66,49 @@ static bool options_parse(int argc, char **argv, struct options *options)
         {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
-    int option;
+    const char *first = NULL;
+    char message[288];
+    int option, devices;
 
-    opterr = 0;
-    while (-1 != (option = getopt_long(argc, argv, "", known, NULL))) {
-        if ('?' == option || ('j' != option && MODE_SHOW != options->mode))
-            return false;
-        if ('j' == option)
+    while (-1 != (option = gba_option_next(argc, argv, known, message, sizeof message))) {
+        if ('?' == option)
+            return report_error(bad(options), "%s%s", message,
+                                MODE_PATH == (enum mode)optopt ? ": HOSTS or HOSTSxRANKS" : "");
+        if ('j' == option) {
             report_json();
-        else
-            options->mode = (enum mode)option;
+            continue;
+        }
+        if (first != NULL)
+            return report_error(bad(options),
+                                "%s and %s do not go together; one of them is allowed", first,
+                                argv[optind - 1]);
+        first = argv[optind - (MODE_PATH == option && optarg == argv[optind - 1] ? 2 : 1)];
+        options->mode = (enum mode)option;
         if (MODE_PATH == option)
             options->shape = optarg;
     }
     options->devices = argv + optind;
     options->count = argc - optind;
-    if (MODE_HEALTH == options->mode || MODE_PROMETHEUS == options->mode)
-        return true;
-    if (optind < argc)
-        options->device = argv[optind++];
-    return optind == argc && (options->device == NULL || MODE_SHOW == options->mode ||
-                              MODE_TEST == options->mode || MODE_PATH == options->mode);
+    devices =
+        MODE_HEALTH == options->mode || MODE_PROMETHEUS == options->mode ? INT32_MAX
+        : MODE_SHOW == options->mode || MODE_TEST == options->mode || MODE_PATH == options->mode
+            ? 1
+            : 0;
+    if (options->count <= devices)
+        return INFO_EXIT_OK;
+    return report_error(bad(options), "%s is one argument too many; %s", argv[optind + devices],
+                        0 == devices ? "no device is allowed here" : "one device is allowed");
 }
 
 /* Check the device that the user names. Returns an exit status: usage, for a wrong one. */
-static int device_check(const char *path, bool need, enum info_exit bad)
+static int device_check(const char *path, const struct options *options)
 {
-    const char prefix[] = "device_path="; /* of a message: the parameter of the plugins */
     char message[288];
 
     if (GBA_OK != gba_device_path_check(path, message, sizeof message))
-        return report_error(
-            bad, "%s%s", '\0' == path[0] ? "\"\"" : "",
-            message + (0 == strncmp(message, prefix, strlen(prefix)) ? strlen(prefix) : 0));
-    if (need && 0 == strcmp(path, "none"))
-        return report_error(bad,
+        return report_error(bad(options), "%s", message);
+    if (MODE_PATH != options->mode && 0 == strcmp(path, "none"))
+        return report_error(bad(options),
                             "\"none\" selects no device; give a device: /dev/gbaN or sim:NAME");
     return INFO_EXIT_OK;
 }
@@ -106,24 +119,12 @@ int main(int argc, char **argv)
     const char *device;
     int code;
 
-    if (!options_parse(argc, argv, &options)) {
-        fputs(usage, stderr);
-        return MODE_HEALTH == options.mode ? INFO_EXIT_USAGE_HEALTH : INFO_EXIT_USAGE;
-    }
-    if (MODE_HEALTH == options.mode || MODE_PROMETHEUS == options.mode) {
-        const enum info_exit bad =
-            MODE_HEALTH == options.mode ? INFO_EXIT_USAGE_HEALTH : INFO_EXIT_USAGE;
-
-        for (int i = 0; i < options.count; i++)
-            if (INFO_EXIT_OK != device_check(options.devices[i], true, bad))
-                return (int)bad;
-        return MODE_HEALTH == options.mode ? info_health(options.devices, options.count)
-                                           : info_prometheus(options.devices, options.count);
-    }
-    device = options.device == NULL ? "/dev/gba0" : options.device;
-    code = device_check(device, MODE_PATH != options.mode, INFO_EXIT_USAGE);
+    code = options_parse(argc, argv, &options);
+    for (int i = 0; INFO_EXIT_OK == code && i < options.count; i++)
+        code = device_check(options.devices[i], &options);
     if (INFO_EXIT_OK != code)
         return code;
+    device = 0 == options.count ? "/dev/gba0" : options.devices[0];
     switch (options.mode) {
     case MODE_LIST:
         return info_list();
@@ -131,8 +132,12 @@ int main(int argc, char **argv)
         return info_test(device);
     case MODE_PARAMS:
         return info_params();
+    case MODE_HEALTH:
+        return info_health(options.devices, options.count);
+    case MODE_PROMETHEUS:
+        return info_prometheus(options.devices, options.count);
     case MODE_PATH:
-        return info_path(options.shape, options.device);
+        return info_path(options.shape, 0 == options.count ? NULL : device);
     case MODE_VERSION:
         printf("gba_info %s\n", gba_version());
         return INFO_EXIT_OK;

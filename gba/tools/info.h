@@ -100,13 +100,8 @@ int info_list(void);
 int info_params(void);
 
 /* Set all parameters: from the environment, from files, or by default. Returns GBA_OK, or
- * GBA_ERR_PARAM (the first bad value is reported): the other parameters are set all the same, and a
- * bad one has the default or a value out of its range. In each case the caller frees the strings
- * with info_params_free. */
+ * GBA_ERR_PARAM (the first bad value is reported): the other parameters are set all the same. */
 gba_status_t info_params_get(gba_params_t *params);
-
-/* Free the strings of info_params_get, and set all parameters to their defaults. */
-void info_params_free(gba_params_t *params);
 
 /* Whether the user has set that parameter of the coll component. */
 bool info_params_is_set(const char *name);

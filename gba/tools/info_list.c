@@ -322,7 +322,6 @@ int info_list(void)
         printf("no device: there is no file /dev/gbaN, no gba-switchd at a default socket or in "
                "device_path, and no job of this user has a simulated device\n");
     free(list);
-    info_params_free(&params);
     if (bad)
         return INFO_EXIT_USAGE;
     return 0 == count ? INFO_EXIT_NO_DEVICE : INFO_EXIT_OK;

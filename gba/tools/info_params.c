@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "gba/base/component_params.h"
@@ -128,88 +127,24 @@ static bool setting_find(const char *component, const char *name, struct setting
     return true;
 }
 
-/* ---------------------------------------------------------------------------------- values --- */
-
-static bool bool_parse(const char *text, int64_t *value)
-{
-    static const char *const no[] = {"0", "false", "no", "disabled", "off"};
-    static const char *const yes[] = {"1", "true", "yes", "enabled", "on"};
-
-    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
-        if (0 == strcasecmp(text, yes[i]) || 0 == strcasecmp(text, no[i])) {
-            *value = 0 == strcasecmp(text, yes[i]);
-            return true;
-        }
-    return false;
-}
-
-static bool number_parse(const gba_param_t *param, const char *text, int64_t *value)
-{
-    char *end;
-
-    if (GBA_PARAM_BOOL == param->type && bool_parse(text, value))
-        return true;
-    for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
-        if (0 == strcmp(text, v->name)) {
-            *value = v->value;
-            return true;
-        }
-    *value = strtoll(text, &end, 0);
-    return end != text && '\0' == *end;
-}
-
-/* Set a field. Returns false if the text is no value of the parameter's type. */
-static bool field_set(gba_params_t *params, const gba_param_t *param, const char *text)
-{
-    void *field = (char *)params + param->offset;
-    int64_t value;
-
-    if (GBA_PARAM_STRING == param->type) {
-        char *copy = strdup(text); /* until info_params_free */
-
-        if (copy != NULL)
-            *(char **)field = copy;
-        return copy != NULL;
-    }
-    if (!number_parse(param, text, &value) || value < INT32_MIN || value > UINT32_MAX)
-        return false;
-    if (GBA_PARAM_UINT == param->type)
-        *(unsigned int *)field = (unsigned int)value;
-    else
-        *(int *)field = (int)value;
-    return true;
-}
+/* The most parameters in the table of libgba, which has fewer. */
+#define PARAMS_MAX 32
 
 gba_status_t info_params_get(gba_params_t *params)
 {
-    char message[288];
-    struct setting setting;
-    gba_status_t status = GBA_OK;
+    static struct setting settings[PARAMS_MAX]; /* the strings point to them */
+    const gba_param_t *table = gba_params_table();
+    char message[288] = "";
 
     gba_params_default(params);
-    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++)
-        if (setting_find(coll, param->name, &setting) && !field_set(params, param, setting.value)) {
-            if (GBA_OK == status) /* JSON has room for one error */
-                (void)report_error(INFO_EXIT_USAGE,
-                                   "%s=%.200s (%s) is not a value of this parameter", param->name,
-                                   setting.value, setting.source);
-            status = GBA_ERR_PARAM;
-        }
-    if (GBA_OK != status || GBA_OK == gba_params_check(params, message, sizeof message))
-        return status;
+    for (unsigned i = 0; i < PARAMS_MAX && table[i].name != NULL; i++)
+        if (setting_find(coll, table[i].name, &settings[i]) &&
+            !gba_param_set(&table[i], params, settings[i].value) && '\0' == message[0])
+            gba_param_refuse(&table[i], table[i].name, settings[i].value, message, sizeof message);
+    if ('\0' == message[0] && GBA_OK == gba_params_check(params, message, sizeof message))
+        return GBA_OK;
     (void)report_error(INFO_EXIT_USAGE, "%s", message);
     return GBA_ERR_PARAM;
-}
-
-void info_params_free(gba_params_t *params)
-{
-    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
-        char **field = (char **)((char *)params + param->offset);
-
-        if (GBA_PARAM_STRING == param->type && param->string_default != *field)
-            free(*field);
-    }
-    gba_params_default(params);
 }
 
 bool info_params_is_set(const char *name)
@@ -252,28 +187,15 @@ __attribute__((format(printf, 1, 2))) static void problem(const char *format, ..
 static void value_check(const char *component, const gba_param_t *param, bool own,
                         const struct setting *setting)
 {
+    struct gba_component_params owned;
     char message[288] = "";
     gba_params_t params;
-    int64_t value = 0;
 
-    if (own) {
-        if (GBA_PARAM_STRING != param->type && !number_parse(param, setting->value, &value))
-            snprintf(message, sizeof message, "%s=%.100s is not a value of this parameter",
-                     param->name, setting->value);
-        else if (GBA_PARAM_STRING != param->type && GBA_PARAM_ENUM != param->type &&
-                 (value < param->min || value > param->max))
-            snprintf(message, sizeof message,
-                     "%s=%.100s is out of range; allowed: %" PRId64 " to %" PRId64, param->name,
-                     setting->value, param->min, param->max);
-    } else {
-        gba_params_default(&params);
-        if (!field_set(&params, param, setting->value))
-            snprintf(message, sizeof message, "%s=%.100s is not a value of this parameter",
-                     param->name, setting->value);
-        else
-            (void)gba_params_check(&params, message, sizeof message);
-        info_params_free(&params);
-    }
+    gba_params_default(&params);
+    if (!gba_param_set(param, own ? (void *)&owned : &params, setting->value))
+        gba_param_refuse(param, param->name, setting->value, message, sizeof message);
+    else
+        (void)gba_params_check(&params, message, sizeof message);
     if ('\0' != message[0])
         problem("%s (%s, of %s)", message, setting->source, component);
 }
@@ -396,18 +318,6 @@ static void component_files_show(void)
 
 /* ------------------------------------------------------------------------------------ show --- */
 
-static void default_print(const gba_param_t *param, char *text, size_t len)
-{
-    snprintf(text, len, "%" PRId64, param->value_default);
-    if (GBA_PARAM_STRING == param->type)
-        snprintf(text, len, "%s", param->string_default);
-    for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
-        if (v->value == param->value_default) {
-            snprintf(text, len, "%s", v->name);
-            break;
-        }
-}
-
 /* `usual`: the default. */
 static void param_show(const char *component, const gba_param_t *param, const char *usual,
                        const struct setting *setting)
@@ -440,7 +350,10 @@ static void table_show(const char *component, const gba_param_t *table, bool all
 
         if (!set && (!all || param->hidden))
             continue;
-        default_print(param, usual, sizeof usual);
+        if (GBA_PARAM_STRING == param->type)
+            snprintf(usual, sizeof usual, "%s", param->string_default);
+        else
+            gba_param_print(param, param->value_default, usual, sizeof usual);
         if (!set) {
             snprintf(setting.value, sizeof setting.value, "%s", usual);
             snprintf(setting.source, sizeof setting.source, "default");

@@ -2,26 +2,13 @@
 /* The path that a job would take. libgba makes the decision (gba_team_predict). */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/number.h"
 #include "gba/tools/info.h"
 
-/* "N" or "NxM". */
-static bool shape_parse(const char *text, uint32_t *hosts, uint32_t *ranks)
-{
-    unsigned long n, m = 1;
-    char *end;
-
-    if (strlen(text) != strspn(text, "0123456789x"))
-        return false;
-    n = strtoul(text, &end, 10);
-    if ('x' == *end && '\0' != end[1])
-        m = strtoul(end + 1, &end, 10);
-    *hosts = (uint32_t)n;
-    *ranks = (uint32_t)m;
-    return '\0' == *end && n >= 1 && m >= 1 && n <= UINT32_MAX && m <= UINT32_MAX;
-}
+/* What gba_team_predict accepts. */
+#define RANKS_MAX (UINT64_C(1) << 24)
 
 /* Never called: the prediction opens no transport. */
 static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
@@ -75,7 +62,6 @@ void info_devices_default(gba_device_choices_t *choices)
         choices->count = 1;
         snprintf(choices->list[0].path, sizeof choices->list[0].path, "%s", path);
     }
-    info_params_free(&params);
 }
 
 static uint32_t processors(void)
@@ -186,8 +172,7 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
 }
 
 /* Predict with these parameters, and show it. Returns an exit status. */
-static int predict(const gba_params_t *params, const char *shape, uint32_t hosts, uint32_t ranks,
-                   const char *path)
+static int predict(const gba_params_t *params, uint32_t hosts, uint32_t ranks, const char *path)
 {
     gba_remote_t remote = {.name = "messages", .open = remote_open};
     gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
@@ -216,8 +201,6 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     gba_device_fini(attr.device);
     for (uint32_t i = 0; i < devices.count; i++)
         gba_device_fini(devices.list[i]);
-    if (GBA_ERR_PARAM == status)
-        return report_error(INFO_EXIT_USAGE, "--path %s: more than 16777216 ranks", shape);
     if (GBA_OK != status)
         return report_error(INFO_EXIT_NO_DEVICE, "%s: %s", path, gba_status_text(status));
     /* That there is no device is in `why`. */
@@ -229,17 +212,13 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
 
 int info_path(const char *shape, const char *path)
 {
+    uint64_t hosts, ranks = 1;
     gba_params_t params;
-    uint32_t hosts, ranks;
-    int code = INFO_EXIT_USAGE;
+    char message[288];
 
-    if (!shape_parse(shape, &hosts, &ranks))
-        return report_error(INFO_EXIT_USAGE,
-                            "--path %s: not a number of hosts N, or NxM with M "
-                            "ranks on each host",
-                            shape);
-    if (GBA_OK == info_params_get(&params))
-        code = predict(&params, shape, hosts, ranks, path);
-    info_params_free(&params);
-    return code;
+    if (!gba_shape_parse("--path", shape, RANKS_MAX, &hosts, &ranks, message, sizeof message))
+        return report_error(INFO_EXIT_USAGE, "%s", message);
+    if (GBA_OK != info_params_get(&params))
+        return INFO_EXIT_USAGE;
+    return predict(&params, (uint32_t)hosts, (uint32_t)ranks, path);
 }

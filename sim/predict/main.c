@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba_predict: what barriers are expected to cost on a cluster. */
-#include <ctype.h>
-#include <getopt.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,12 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gba/base/command_line.h"
+#include "gba/base/number.h"
 #include "gba/gba.h"
 #include "sim/predict/report.h"
-
-#ifndef GBA_PKGDATADIR /* for a reader of this file alone */
-#define GBA_PKGDATADIR ""
-#endif
 
 /* Signals of a candidate in the table, and of one in the search for the crossover and in plots. */
 #define SIGNALS_SHOWN  UINT64_C(2000000)
@@ -32,7 +29,7 @@ static const char usage[] =
     "  --set KEY=VALUE       replace a number of the description; can be repeated\n"
     "  --barriers N          barriers of each candidate, 1 to 1000000; default: by size, 1 to "
     "1000\n"
-    "  --late NS             one rank, at random, arrives later by this time in each barrier\n"
+    "  --late TIME           one rank, at random, arrives later by this time in each barrier\n"
     "  --busy                each core has other work that never waits; ranks yield to it\n"
     "  --seed N              of the random numbers; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
@@ -53,45 +50,26 @@ static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *for
     exit(2);
 }
 
-static uint64_t number_parse(const char *option, const char *text, uint64_t least, uint64_t most)
+/* The results are printed by now. */
+static _Noreturn void plot_failed(const char *path, const char *reason)
 {
-    char *end;
-    const uint64_t value = strtoull(text, &end, 10);
-
-    if (!isdigit((unsigned char)*text) || '\0' != *end || value < least || value > most)
-        fail("%s %s: needs a number from %" PRIu64 " to %" PRIu64, option, text, least, most);
-    return value;
-}
-
-/* A description by its file, or by the name of an installed one. */
-static void cluster_read(struct gba_cluster *cluster, const char *name)
-{
-    char path[512], message[512];
-
-    snprintf(path, sizeof path, "%s", name);
-    if (strchr(name, '/') == NULL && 0 != access(name, R_OK))
-        snprintf(path, sizeof path, "%s/clusters/%s.cluster", GBA_PKGDATADIR, name);
-    if (GBA_OK != gba_cluster_read(path, cluster, message, sizeof message))
-        fail("%s", message);
+    fprintf(stderr, "gba_predict: --plot %s: %s\n", path, reason);
+    exit(1);
 }
 
 /* The size of the job: that of the cluster if text is NULL. */
 static void shape_set(struct gba_cluster *cluster, const char *text)
 {
-    char *end = NULL;
+    char own[48], message[300];
 
-    if (text != NULL) {
-        cluster->hosts = strtoull(text, &end, 10);
-        if ('x' == *end && isdigit((unsigned char)end[1]))
-            cluster->ranks = strtoull(end + 1, &end, 10);
-    }
-    if ((text != NULL && (!isdigit((unsigned char)*text) || '\0' != *end)) || cluster->hosts < 1 ||
-        cluster->ranks < 1 || cluster->hosts > SIZE_MOST ||
-        cluster->ranks > SIZE_MOST / cluster->hosts)
-        fail("needs HOSTS or HOSTSxRANKS, such as 900x8, of 1 to %" PRIu64 " ranks", SIZE_MOST);
+    snprintf(own, sizeof own, "%" PRIu64 "x%" PRIu64, cluster->hosts, cluster->ranks);
+    if (!gba_shape_parse("the job", text == NULL ? own : text, SIZE_MOST, &cluster->hosts,
+                         &cluster->ranks, message, sizeof message))
+        fail("%s", message);
 }
 
-enum { CLUSTER = 256, SET, BARRIERS, LATE, SEED, BUSY, NO_CROSSOVER, JSON, PLOT };
+/* The first ones are a number, and indices of their table. */
+enum { BARRIERS, LATE, SEED, NUMBERS, CLUSTER, SET, BUSY, NO_CROSSOVER, JSON, PLOT };
 
 static const struct option options[] = {{"cluster", required_argument, NULL, CLUSTER},
                                         {"set", required_argument, NULL, SET},
@@ -115,15 +93,48 @@ struct command {
     const char *plot;
 };
 
+/* What the options with a number set. */
+struct numbers {
+    unsigned int barriers, late, seed;
+};
+
+#define NUMBER(field, least, most) \
+    .type = GBA_PARAM_UINT, .offset = offsetof(struct numbers, field), .min = (least), .max = (most)
+
+static const gba_param_t numbers_table[NUMBERS] = {
+    [BARRIERS] = {"--barriers", NUMBER(barriers, 1, 1000000)},
+    [LATE] = {"--late", NUMBER(late, 0, 1000000000), .unit = 1},
+    [SEED] = {"--seed", NUMBER(seed, 0, UINT32_MAX)}};
+
+static void number_take(struct command *command, int option)
+{
+    const gba_param_t *row = &numbers_table[option];
+    struct predict_setup *setup = &command->question.setup;
+    struct numbers numbers;
+    char message[300];
+
+    if (!gba_param_set(row, &numbers, optarg)) {
+        gba_param_refuse(row, row->name, optarg, message, sizeof message);
+        fail("%s", message);
+    }
+    if (BARRIERS == option)
+        setup->barriers = numbers.barriers;
+    else if (LATE == option)
+        setup->late = numbers.late * UINT64_C(1000);
+    else
+        setup->seed = numbers.seed;
+}
+
 static void option_take(struct command *command, int option)
 {
     struct predict_setup *setup = &command->question.setup;
-    char message[400];
+    char message[1400];
     char *value;
 
     switch (option) {
     case CLUSTER:
-        cluster_read(&command->cluster, optarg);
+        if (GBA_OK != gba_cluster_named(optarg, &command->cluster, message, sizeof message))
+            fail("%s%s", strncmp(message, "cluster=", 8) == 0 ? "--" : "", message);
         break;
     case SET:
         value = strchr(optarg, '=');
@@ -133,15 +144,6 @@ static void option_take(struct command *command, int option)
         if (GBA_OK !=
             gba_cluster_set(&command->cluster, optarg, value + 1, message, sizeof message))
             fail("%s", message);
-        break;
-    case BARRIERS:
-        setup->barriers = (uint32_t)number_parse("--barriers", optarg, 1, 1000000);
-        break;
-    case LATE:
-        setup->late = 1000 * number_parse("--late", optarg, 0, 1000000000);
-        break;
-    case SEED:
-        setup->seed = number_parse("--seed", optarg, 0, UINT64_MAX);
         break;
     case BUSY:
         setup->busy = true;
@@ -153,6 +155,10 @@ static void option_take(struct command *command, int option)
         command->json = true;
         break;
     case PLOT:
+        if (strlen(optarg) < 5 || strcmp(optarg + strlen(optarg) - 4, ".svg") != 0) {
+            gba_refuse(message, sizeof message, "--plot", optarg, "a name that ends in .svg");
+            fail("%s", message);
+        }
         command->plot = optarg;
         break;
     case 'h':
@@ -162,8 +168,7 @@ static void option_take(struct command *command, int option)
         printf("gba_predict %s\n", gba_version());
         exit(0);
     default:
-        fputs(usage, stderr);
-        exit(2);
+        number_take(command, option);
     }
 }
 
@@ -173,8 +178,11 @@ static void command_parse(struct command *command, int argc, char **argv)
     char message[400];
     int option;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+    while ((option = gba_option_next(argc, argv, options, message, sizeof message)) != -1) {
+        if ('?' == option)
+            fail("%s", message);
         option_take(command, option);
+    }
     if (optind + 1 < argc)
         fail("too many arguments; see gba_predict --help");
     shape_set(&command->cluster, argv[optind]);
@@ -224,11 +232,16 @@ int main(int argc, char **argv)
     else
         predict_report_text(&report, stdout);
     if (command.plot != NULL) {
+        /* What gnuplot says of the file is no error of gnuplot. */
+        FILE *file = fopen(command.plot, "ae");
+
+        if (fflush(stdout) != 0 || file == NULL || fclose(file) != 0)
+            plot_failed(command.plot, strerror(errno));
         status = predict_plot(&search, hosts, ranks, command.plot);
         if (GBA_OK != status)
-            fail("--plot %s: %s", command.plot,
-                 GBA_ERR_IO == status ? "gnuplot failed; is it installed (Debian: gnuplot-nox)?"
-                                      : gba_status_text(status));
+            plot_failed(command.plot, GBA_ERR_IO == status
+                                          ? "gnuplot failed; is it installed (Debian: gnuplot-nox)?"
+                                          : gba_status_text(status));
     }
     free(command.trace.at);
     free(list);

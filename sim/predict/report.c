@@ -2,7 +2,8 @@
 #include "sim/predict/report.h"
 
 #include <inttypes.h>
-#include <string.h>
+
+#include "gba/base/json.h"
 
 /* Picoseconds in microseconds. */
 static double us(uint64_t ps)
@@ -62,59 +63,59 @@ void predict_report_text(const struct predict_report *report, FILE *out)
             rank_bytes, drawn, report->question->setup.seed);
 }
 
-static void json_text(FILE *out, const char *text)
+static void json_spread(struct gba_json *json, const char *name,
+                        const struct predict_spread *spread)
 {
-    fputc('"', out);
-    for (; '\0' != *text; text++)
-        if ('"' == *text || '\\' == *text || (unsigned char)*text < ' ')
-            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            fputc(*text, out);
-    fputc('"', out);
+    gba_json_begin(json, name, '{');
+    gba_json_value(json, "min", "%.3f", (double)spread->least / 1e3);
+    gba_json_value(json, "median", "%.3f", (double)spread->median / 1e3);
+    gba_json_value(json, "p95", "%.3f", (double)spread->p95 / 1e3);
+    gba_json_value(json, "p99", "%.3f", (double)spread->p99 / 1e3);
+    gba_json_value(json, "max", "%.3f", (double)spread->most / 1e3);
+    gba_json_end(json);
 }
 
-static void json_spread(FILE *out, const char *name, const struct predict_spread *spread)
+static void json_candidate(struct gba_json *json, const struct predict_candidate *candidate)
 {
-    fprintf(out,
-            ", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"p95\": %.3f, \"p99\": %.3f, \"max\": "
-            "%.3f}",
-            name, (double)spread->least / 1e3, (double)spread->median / 1e3,
-            (double)spread->p95 / 1e3, (double)spread->p99 / 1e3, (double)spread->most / 1e3);
+    const struct predict_result *r = &candidate->result;
+
+    gba_json_begin(json, NULL, '{');
+    gba_json_string(json, "name", candidate->name);
+    if (GBA_OK != candidate->refused) {
+        gba_json_string(json, "reason", gba_status_text(candidate->refused));
+    } else {
+        gba_json_value(json, "barrier", "%.3f", (double)r->mean / 1e3);
+        gba_json_value(json, "formula", "%.3f", (double)candidate->formula / 1e3);
+        json_spread(json, "slowest", &r->slowest);
+        json_spread(json, "after_last_arrival", &r->after);
+        json_spread(json, "exit_skew", &r->skew);
+        gba_json_value(json, "events", "%" PRIu64, r->events);
+        gba_json_value(json, "random", "%" PRIu64, r->drawn);
+        gba_json_value(json, "bytes", "%" PRIu64, r->bytes);
+    }
+    gba_json_end(json);
 }
 
 void predict_report_json(const struct predict_report *report, FILE *out)
 {
     const struct predict_list *list = report->list;
     const struct gba_cluster *cluster = report->question->setup.cluster;
+    struct gba_json json = {.out = out, .lines = 2};
 
-    fprintf(out, "{\"hosts\": %" PRIu32 ", \"ranks\": %" PRIu32 ", \"source\": ", list->hosts,
-            list->ranks);
-    json_text(out, cluster->source);
-    fprintf(out, ", \"extrapolated\": %s, \"seed\": %" PRIu64,
-            0 != cluster->extrapolated ? "true" : "false", report->question->setup.seed);
-    if (report->crossed)
-        fprintf(out, ", \"crossover\": %" PRIu32 ", \"crossover_most\": %" PRIu32,
-                report->crossover, report->most);
-    fputs(", \"unit\": \"ns\", \"candidates\": [", out);
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct predict_candidate *candidate = &list->at[i];
-        const struct predict_result *r = &candidate->result;
-
-        fputs(0 == i ? "\n  {\"name\": " : ",\n  {\"name\": ", out);
-        json_text(out, candidate->name);
-        if (GBA_OK != candidate->refused) {
-            fputs(", \"reason\": ", out);
-            json_text(out, gba_status_text(candidate->refused));
-            fputc('}', out);
-            continue;
-        }
-        fprintf(out, ", \"barrier\": %.3f, \"formula\": %.3f", (double)r->mean / 1e3,
-                (double)candidate->formula / 1e3);
-        json_spread(out, "slowest", &r->slowest);
-        json_spread(out, "after_last_arrival", &r->after);
-        json_spread(out, "exit_skew", &r->skew);
-        fprintf(out, ", \"events\": %" PRIu64 ", \"random\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
-                r->events, r->drawn, r->bytes);
+    gba_json_begin(&json, NULL, '{');
+    gba_json_value(&json, "hosts", "%" PRIu32, list->hosts);
+    gba_json_value(&json, "ranks", "%" PRIu32, list->ranks);
+    gba_json_string(&json, "source", cluster->source);
+    gba_json_value(&json, "extrapolated", "%s", 0 != cluster->extrapolated ? "true" : "false");
+    gba_json_value(&json, "seed", "%" PRIu64, report->question->setup.seed);
+    if (report->crossed) {
+        gba_json_value(&json, "crossover", "%" PRIu32, report->crossover);
+        gba_json_value(&json, "crossover_most", "%" PRIu32, report->most);
     }
-    fputs("\n]}\n", out);
+    gba_json_string(&json, "unit", "ns");
+    gba_json_begin(&json, "candidates", '[');
+    for (uint32_t i = 0; i < list->count; i++)
+        json_candidate(&json, &list->at[i]);
+    gba_json_end(&json);
+    gba_json_end(&json);
 }

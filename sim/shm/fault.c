@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "gba/base/clock.h"
 #include "sim/shm/fault.h"
 #include "gba/base/clock.h"
 

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/namespace.h"
 #include "gba/base/open_files.h"
 #include "gba/base/system_status.h"
 #include "sim/shm/find.h"
@@ -41,30 +42,18 @@ _Static_assert(1 + sizeof LOCK_PREFIX + GBA_SIM_ID_MAX <= sizeof((struct sockadd
                "the name of the lock fits an abstract socket");
 _Static_assert(2 + 9 * 4 + GBA_SIM_NAME_MAX + 1 <= GBA_SIM_ID_MAX, "the longest name fits an id");
 
-/* The number of a namespace of this process. The kernel uses 32 bits. */
-static unsigned int namespace_id(const char *path)
-{
-    struct stat st;
-
-    return 0 == stat(path, &st) ? (unsigned int)st.st_ino : 0;
-}
-
 gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *job)
 {
-    unsigned int ipc = namespace_id("/proc/self/ns/ipc");
-    unsigned int pid = namespace_id("/proc/self/ns/pid");
-    unsigned int net = namespace_id("/proc/self/ns/net");
-    char self[24], host[40];
-    ssize_t len = readlink("/proc/self", self, sizeof self - 1);
+    char host[40];
 
-    /* A /proc of another PID namespace shows other processes under the same numbers. */
-    if (len <= 0 || (self[len] = '\0', strtol(self, NULL, 10) != (long)getpid())) {
+    if (!gba_proc_is_own()) {
         gba_log(GBA_LOG_ERROR,
                 "sim: /proc does not show the processes of this PID namespace. Mount /proc in the "
                 "container");
         return GBA_ERR_IO;
     }
-    snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), ipc, pid, net);
+    snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), gba_namespace("ipc"),
+             gba_namespace("pid"), gba_namespace("net"));
     if (name != NULL && '@' == name[0])
         snprintf(id, GBA_SIM_ID_MAX, "%c:%s:%.*s", GBA_SIM_KEY_JOB == strlen(name + 1) ? 'j' : 'p',
                  host, GBA_SIM_KEY_JOB, name + 1);
@@ -79,7 +68,7 @@ gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *j
 
 uint32_t gba_sim_clock_id(void)
 {
-    return namespace_id("/proc/self/ns/time");
+    return gba_namespace("time");
 }
 
 /* A search for the files with that link. */

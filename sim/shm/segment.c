@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "gba/base/memory_file.h"
 #include "gba/base/system_status.h"

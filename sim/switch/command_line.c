@@ -5,9 +5,10 @@
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/allowed.h"
+#include "gba/base/number.h"
 #include "gba/base/switch_socket.h"
 #include "gba/types.h"
 #include "sim/switch/core/protocol.h"
@@ -29,7 +30,8 @@ static const char help[] =
     "                         default port: 7114; port 0: any free one\n"
     "  --key-file FILE        file with the key of TCP clients, 32 hexadecimal digits; readable\n"
     "                         by its owner alone, or a credential of systemd\n"
-    "  --job-key-time S       seconds that the key of a job is valid after the connection of the\n"
+    "  --job-key-time S       seconds, or a time with a unit, that the key of a job is valid after "
+    "the connection of the\n"
     "                         process that asked for it has ended; 0 to 3600; default: 60\n"
     "  --groups N             barrier groups, 1 to 32; default: 32\n"
     "  --ports N              ports, one for each connection, 1 to 708; default: 708\n"
@@ -41,7 +43,8 @@ static const char help[] =
     "  --client-timeout S     seconds after which a client that reads nothing is dropped;\n"
     "                         1 to 3600; default: 30\n"
     "  --latency NAME=VALUE,...\n"
-    "                         times of the links and the switch, with a unit (ns, us, ms, s): up,\n"
+    "                         times of the links and the switch, in ns or with a unit (1.5us): "
+    "up,\n"
     "                         match, release, down, jitter; loss with % or ppm; seed. Default: 0\n"
     "  --fault FAULT          drop=N: lose the Nth arrival; cut=PORT@TIME, hold=PORT@TIME+TIME:\n"
     "                         close or hold a connection at a time after it came up; die=TIME:\n"
@@ -59,24 +62,11 @@ static const char help[] =
 
 static bool complain(const char *option, const char *value, const char *allowed)
 {
-    fprintf(stderr, "gba-switchd: %s %s: not valid; allowed: %s\n", option, value, allowed);
+    char message[400];
+
+    gba_refuse(message, sizeof(message), option, value, allowed);
+    fprintf(stderr, "gba-switchd: %s\n", message);
     return false;
-}
-
-static bool parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
-                         uint32_t *number)
-{
-    unsigned long long value;
-    char *end, allowed[64];
-
-    value = strtoull(text, &end, 10);
-    /* strtoull also accepts signs and spaces. */
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < least || value > most) {
-        snprintf(allowed, sizeof(allowed), "%u to %u", least, most);
-        return complain(option, text, allowed);
-    }
-    *number = (uint32_t)value;
-    return true;
 }
 
 /* "HOST:PORT"; an IPv6 address in brackets. */
@@ -84,12 +74,12 @@ static bool parse_tcp(const char *text, struct gba_switchd_options *options)
 {
     const char *colon = strrchr(text, ':');
     size_t length = colon == NULL ? 0 : (size_t)(colon - text);
-    uint32_t port = GBA_SWITCH_TCP_PORT;
+    uint64_t port = GBA_SWITCH_TCP_PORT;
 
     if (colon == NULL || length >= sizeof(options->tcp_host))
         return complain("--tcp", text, "[HOST]:[PORT]");
-    if (colon[1] != '\0' && !parse_number("--tcp: port", colon + 1, 0, 65535, &port))
-        return false;
+    if (colon[1] != '\0' && !gba_count_parse(colon + 1, 0, 65535, &port))
+        return complain("--tcp", text, "a port of 0 to 65535");
     if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
         text++;
         length -= 2;
@@ -98,7 +88,7 @@ static bool parse_tcp(const char *text, struct gba_switchd_options *options)
     options->tcp_host[length] = '\0';
     if (length == 0)
         snprintf(options->tcp_host, sizeof(options->tcp_host), "127.0.0.1");
-    snprintf(options->tcp_port, sizeof(options->tcp_port), "%u", port);
+    snprintf(options->tcp_port, sizeof(options->tcp_port), "%u", (unsigned)port);
     return true;
 }
 
@@ -125,13 +115,11 @@ static bool set_default_listen(struct gba_switchd_options *options)
 
 static bool parse_latency(const char *text, struct gba_switchd_options *options)
 {
-    char message[200];
-    const char *wrong =
-        gba_switchd_latency_parse(text, &options->latency, message, sizeof(message));
+    char message[300];
 
-    if (wrong == NULL)
+    if (gba_switchd_latency_parse(text, &options->latency, message, sizeof(message)))
         return true;
-    fprintf(stderr, "gba-switchd: --latency %s: %s\n", text, wrong);
+    fprintf(stderr, "gba-switchd: --latency %.64s: %s\n", text, message);
     return false;
 }
 
@@ -141,8 +129,8 @@ static bool add_fault(const char *text, struct gba_switchd_options *options)
         return complain("--fault", text, "32 faults");
     return gba_switchd_fault_parse(text, &options->fault[options->faults++]) ||
            complain("--fault", text,
-                    "drop=N, hold=PORT@TIME+TIME, cut=PORT@TIME, die=TIME; a time has a unit: "
-                    "ns, us, ms or s");
+                    "drop=N, hold=PORT@TIME+TIME, cut=PORT@TIME, die=TIME; a time has a "
+                    "unit: " GBA_TIMES_NAMES);
 }
 
 static bool set_log_level(const char *value, struct gba_switchd_options *options)
@@ -155,6 +143,7 @@ static bool set_log_level(const char *value, struct gba_switchd_options *options
 static const struct setting {
     const char *name;
     uint32_t least, most; /* of a number; most 0: no number */
+    bool seconds;         /* the number is a time, which may have a unit */
     size_t offset;        /* of the number, text or flag */
     bool (*set)(const char *value, struct gba_switchd_options *options);
     bool text;
@@ -164,26 +153,43 @@ static const struct setting {
     {"group", AT(group), .text = true},
     {"tcp", .set = parse_tcp},
     {"key-file", AT(key_file), .text = true},
-    {"job-key-time", 0, 3600, AT(job_key_time)},
-    {"groups", 1, GBA_GROUPS, AT(groups)},
-    {"ports", 1, GBA_PORTS_MAX, AT(ports)},
-    {"quota", 0, GBA_GROUPS, AT(quota)},
-    {"user-quota", 0, GBA_GROUPS, AT(user_quota)},
-    {"job-quota", 0, GBA_GROUPS, AT(job_quota)},
-    {"user-ports", 0, GBA_PORTS_MAX, AT(user_ports)},
-    {"job-ports", 0, GBA_PORTS_MAX, AT(job_ports)},
-    {"client-timeout", 1, 3600, AT(client_timeout)},
+    {"job-key-time", 0, 3600, true, AT(job_key_time)},
+    {"groups", 1, GBA_GROUPS, false, AT(groups)},
+    {"ports", 1, GBA_PORTS_MAX, false, AT(ports)},
+    {"quota", 0, GBA_GROUPS, false, AT(quota)},
+    {"user-quota", 0, GBA_GROUPS, false, AT(user_quota)},
+    {"job-quota", 0, GBA_GROUPS, false, AT(job_quota)},
+    {"user-ports", 0, GBA_PORTS_MAX, false, AT(user_ports)},
+    {"job-ports", 0, GBA_PORTS_MAX, false, AT(job_ports)},
+    {"client-timeout", 1, 3600, true, AT(client_timeout)},
     {"latency", .set = parse_latency},
     {"fault", .set = add_fault},
     {"trace", AT(trace), .text = true},
     {"log-file", AT(log_file), .text = true},
     {"log-level", .set = set_log_level},
     {"vfio-user", AT(vfio_directory), .text = true},
-    {"vfio-user-devices", 1, GBA_PORTS_MAX, AT(vfio_devices)},
+    {"vfio-user-devices", 1, GBA_PORTS_MAX, false, AT(vfio_devices)},
     {"vfio-user-msi", AT(vfio_msi)},
 };
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 #define FIRST    256 /* the number of the first one for getopt_long */
+
+static bool set_number(const struct setting *setting, const char *name, const char *value,
+                       struct gba_switchd_options *options)
+{
+    const gba_param_t number = {.name = name,
+                                .type = GBA_PARAM_UINT,
+                                .offset = setting->offset,
+                                .min = setting->least,
+                                .max = setting->most,
+                                .unit = setting->seconds ? UINT64_C(1000000000) : 0};
+    char allowed[128];
+
+    if (gba_param_set(&number, options, value))
+        return true;
+    gba_param_allowed(&number, allowed, sizeof(allowed));
+    return complain(name, value, allowed);
+}
 
 static bool set_option(const struct setting *setting, const char *value,
                        struct gba_switchd_options *options)
@@ -195,7 +201,7 @@ static bool set_option(const struct setting *setting, const char *value,
         return setting->set(value, options);
     snprintf(name, sizeof(name), "--%s", setting->name);
     if (setting->most != 0)
-        return parse_number(name, value, setting->least, setting->most, field);
+        return set_number(setting, name, value, options);
     if (setting->text)
         *(const char **)field = value;
     else

@@ -3,6 +3,8 @@
 #ifndef GBA_SIM_SWITCH_COMMAND_LINE_H
 #define GBA_SIM_SWITCH_COMMAND_LINE_H
 
+#include <stddef.h>
+
 #include "sim/switch/core/options.h"
 
 /* The caller's next step after parsing. */
@@ -13,9 +15,9 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                                                   struct gba_switchd_options *options);
 
 /* Parse the text of --latency, "up=1us,match=200ns". *latency keeps the values that the text does
- * not name. Returns NULL, or an error message, which can be in the caller's buffer. */
-const char *gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency,
-                                      char *message, unsigned long size);
+ * not name. message: what is wrong, if the result is false. */
+bool gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency, char *message,
+                               size_t size);
 
 /* Parse one fault, "hold=3@2s+500ms". Returns false, with *fault unspecified, if it is invalid. */
 bool gba_switchd_fault_parse(const char *text, struct gba_switchd_fault *fault);

@@ -2,138 +2,92 @@
 /* Parsers of --latency and --fault. */
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/number.h"
+#include "gba/params.h"
 #include "sim/switch/command_line.h"
-
-#define NS_MAX 1000000000.0
-#define DAY_NS 86400e9
-
-struct unit {
-    const char *name;
-    double factor;
-};
-
-static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-/* The unit of the field is one in a million. */
-static const struct unit shares[] = {{"%", 1e4}, {"ppm", 1}, {NULL, 0}};
-static const struct unit numbers[] = {{"", 1}, {NULL, 0}};
-
-/* Parse a number with one of the units at the beginning of the text. *rest: the text after it. */
-static bool parse_quantity(const char *text, const struct unit *unit, double most,
-                           const char **rest, double *number)
-{
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9' || text[1] == 'x' || text[1] == 'X')
-        return false; /* strtod also accepts signs, spaces, hexadecimal numbers and names */
-    *number = strtod(text, &end);
-    while (unit->name != NULL && strncmp(unit->name, end, strlen(unit->name)) != 0)
-        unit++;
-    if (unit->name == NULL && !(*number == 0.0 && *end == '\0'))
-        return false;
-    *number *= unit->name == NULL ? 1 : unit->factor;
-    *rest = end + (unit->name == NULL ? 0 : strlen(unit->name));
-    return *number <= most;
-}
 
 /* --- Latency --- */
 
-struct field {
-    const char *name;
-    size_t offset;
-    const struct unit *units;
-    double most;
-    const char *allowed;
-};
+#define FIELD(field, most)                                                                        \
+    .name = #field, .type = GBA_PARAM_UINT, .offset = offsetof(struct gba_switch_latency, field), \
+    .max = (most)
+#define TIME(field) FIELD(field, 1000000000), .unit = 1
 
-#define TIME        "0, or a time with a unit: ns, us, ms or s; at most 1s"
-#define FIELD(name) #name, offsetof(struct gba_switch_latency, name)
+static const gba_param_t fields[] = {{TIME(up)},    {TIME(match)},  {TIME(release)},
+                                     {TIME(down)},  {TIME(jitter)}, {FIELD(seed, UINT32_MAX)},
+                                     {.name = NULL}};
 
-static const struct field fields[] = {
-    {FIELD(up), times, NS_MAX, TIME},
-    {FIELD(match), times, NS_MAX, TIME},
-    {FIELD(release), times, NS_MAX, TIME},
-    {FIELD(down), times, NS_MAX, TIME},
-    {FIELD(jitter), times, NS_MAX, TIME},
-    {FIELD(loss), shares, 1e6, "0, or a share with a unit: % or ppm; at most 100%"},
-    {FIELD(seed), numbers, UINT32_MAX, "a number from 0 to 4294967295"},
-};
-
-static bool parse_value(const struct field *field, const char *text, uint32_t *value)
+/* The unit of the field is one in a million. */
+static bool parse_loss(const char *text, uint32_t *loss)
 {
-    double number;
+    static const struct gba_unit shares[] = {{"%", 10000}, {"ppm", 1}, {NULL, 0}};
+    uint64_t share = 0;
 
-    if (!parse_quantity(text, field->units, field->most, &text, &number) || *text != '\0')
+    if (strcmp(text, "0") != 0 &&
+        (!gba_number_parse(&text, shares, &share) || *text != '\0' || share > 1000000))
         return false;
-    *value = (uint32_t)(number + 0.5);
+    *loss = (uint32_t)share;
     return true;
 }
 
-/* Parse one NAME=VALUE. Returns NULL, or the message. */
-static const char *parse_field(char *text, struct gba_switch_latency *latency, char *message,
-                               size_t size)
+/* Parse one NAME=VALUE. */
+static bool parse_field(char *text, struct gba_switch_latency *latency, char *message, size_t size)
 {
-    char *value = strchr(text, '=');
+    const gba_param_t *field = fields;
+    char none[] = "", *value = strchr(text, '=');
 
     if (value != NULL)
         *value++ = '\0';
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        uint32_t *place = (uint32_t *)(void *)((char *)latency + fields[i].offset);
-
-        if (strcmp(text, fields[i].name) != 0)
-            continue;
-        if (value != NULL && parse_value(&fields[i], value, place))
-            return NULL;
-        snprintf(message, size, "%s=%.40s is not valid; allowed: %s", text,
-                 value == NULL ? "" : value, fields[i].allowed);
-        return message;
+    else
+        value = none;
+    if (strcmp(text, "loss") == 0) {
+        gba_refuse(message, size, text, value, "0, or a share with a unit: % or ppm; at most 100%");
+        return parse_loss(value, &latency->loss);
+    }
+    while (field->name != NULL && strcmp(text, field->name) != 0)
+        field++;
+    if (field->name != NULL) {
+        gba_param_refuse(field, text, value, message, size);
+        return gba_param_set(field, latency, value);
     }
     snprintf(message, size,
              "unknown name %.40s; allowed: up, match, release, down, jitter, loss, seed", text);
-    return message;
+    return false;
 }
 
-const char *gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency,
-                                      char *message, unsigned long size)
+bool gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency, char *message,
+                               size_t size)
 {
     char copy[256], *rest = copy, *part;
+    bool good = true;
 
+    snprintf(message, size, "the text is too long");
     if ((size_t)snprintf(copy, sizeof(copy), "%s", text) >= sizeof(copy))
-        return "the text is too long";
-    while ((part = strsep(&rest, ",")) != NULL) {
-        const char *wrong = parse_field(part, latency, message, size);
-
-        if (wrong != NULL)
-            return wrong;
-    }
-    return NULL;
+        return false;
+    while (good && (part = strsep(&rest, ",")) != NULL)
+        good = parse_field(part, latency, message, size);
+    return good;
 }
 
 /* --- Faults --- */
 
-/* A time has a unit, also 0. */
-static bool parse_time(const char *text, const char **rest, uint64_t *ns)
+/* Parse a time with a unit, of at most a day, at the beginning of the text. */
+static bool parse_time(const char **text, uint64_t *ns)
 {
-    double number;
-
-    if (!parse_quantity(text, times, DAY_NS, rest, &number) || (*rest)[-1] != 's')
+    if (!gba_number_parse(text, gba_times, ns) || *ns > 86400 * GBA_SECOND)
         return false;
-    *ns = (uint64_t)number;
+    *ns /= GBA_NS;
     return true;
 }
 
-/* Parse a number without sign at the beginning of the text. *rest: the text after it. */
-static bool parse_number(const char *text, const char **rest, uint64_t most, uint64_t *number)
+/* Parse a number at the beginning of the text. */
+static bool parse_number(const char **text, uint64_t most, uint64_t *number)
 {
-    char *end;
+    static const struct gba_unit none[] = {{"", 1}, {NULL, 0}};
 
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    *number = strtoull(text, &end, 10);
-    *rest = end;
-    return *number <= most;
+    return gba_number_parse(text, none, number) && *number <= most;
 }
 
 /* Parse the text after "KIND=". Returns whether the whole text is valid. */
@@ -141,19 +95,19 @@ static bool parse_fault(const char *text, struct gba_switchd_fault *fault)
 {
     switch (fault->kind) {
     case GBA_SWITCHD_DROP:
-        return parse_number(text, &text, UINT64_MAX - 1, &fault->number) && fault->number != 0 &&
+        return parse_number(&text, UINT64_MAX - 1, &fault->number) && fault->number != 0 &&
                *text == '\0';
     case GBA_SWITCHD_DIE:
-        return parse_time(text, &text, &fault->time) && *text == '\0';
+        return parse_time(&text, &fault->time) && *text == '\0';
     default:
         break;
     }
-    if (!parse_number(text, &text, GBA_PORTS_MAX - 1, &fault->number) || *text++ != '@' ||
-        !parse_time(text, &text, &fault->time))
+    if (!parse_number(&text, GBA_PORTS_MAX - 1, &fault->number) || *text++ != '@' ||
+        !parse_time(&text, &fault->time))
         return false;
     if (fault->kind == GBA_SWITCHD_CUT)
         return *text == '\0';
-    return *text++ == '+' && parse_time(text, &text, &fault->duration) && *text == '\0';
+    return *text++ == '+' && parse_time(&text, &fault->duration) && *text == '\0';
 }
 
 bool gba_switchd_fault_parse(const char *text, struct gba_switchd_fault *fault)

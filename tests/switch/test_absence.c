@@ -90,7 +90,7 @@ static const char *value_of(const char *line, const char *name)
     char key[32];
     const char *at;
 
-    snprintf(key, sizeof(key), "\"%s\":", name);
+    snprintf(key, sizeof(key), "\"%s\": ", name);
     at = strstr(line, key);
     return at == NULL ? NULL : at + strlen(key);
 }
@@ -127,14 +127,16 @@ static int ask(struct verdict verdict[GBA_GROUPS][MEMBERS_MAX])
     int status;
 
     memset(verdict, 0, sizeof(verdict[0]) * GBA_GROUPS);
-    snprintf(command, sizeof(command), "exec '%s' --json 'switch:%s'", GBA_TEST_DIAG,
+    snprintf(command, sizeof(command), "exec '%s' --json \"switch:$PWD/%s\"", GBA_TEST_DIAG,
              process.socket);
     out = popen(command, "re");
     assert_non_null(out);
     while (fgets(line, sizeof(line), out) != NULL) {
-        if (strncmp(line, "{\"group\":", 9) == 0)
+        const char *element = line + strspn(line, " ");
+
+        if (strncmp(element, "\"group\": ", 9) == 0)
             group = number_of(line, "group");
-        if (strncmp(line, "{\"member\":", 10) != 0)
+        if (strncmp(element, "{\"member\": ", 11) != 0)
             continue;
         assert_true(group < GBA_GROUPS && number_of(line, "member") < MEMBERS_MAX);
         read_member(line, &verdict[group][number_of(line, "member")]);

@@ -236,10 +236,10 @@ PEER_TEST(test_status, peer_begin, peer_end)
     peer_expect(client[0], GBA_SWITCH_EVENT);
     text = peer_status(peer_unix(&process), GBA_SWITCH_STATUS_JSON, &absent);
     assert_int_equal(absent, 1);
-    assert_non_null(strstr(text, "{\"member\":0,\"state\":\"arrived\",\"port\":0,"));
-    assert_non_null(strstr(text, "{\"member\":1,\"state\":\"missing\",\"port\":1,"));
-    assert_non_null(strstr(text, "{\"member\":2,\"state\":\"link down\",\"port\":2,"));
-    assert_non_null(strstr(text, "\"process\":\"running\""));
+    assert_non_null(strstr(text, "{\"member\": 0, \"state\": \"arrived\", \"port\": 0,"));
+    assert_non_null(strstr(text, "{\"member\": 1, \"state\": \"missing\", \"port\": 1,"));
+    assert_non_null(strstr(text, "{\"member\": 2, \"state\": \"link down\", \"port\": 2,"));
+    assert_non_null(strstr(text, "\"process\": \"running\""));
     free(text);
     text = peer_status(peer_unix(&process), GBA_SWITCH_STATUS_TEXT, &absent);
     assert_int_equal(absent, 1);

@@ -63,7 +63,7 @@ static int run_free_dead(void)
     char command[sizeof(GBA_TEST_DIAG) + 512];
     int status;
 
-    snprintf(command, sizeof(command), "exec '%s' --free-dead 'switch:%s' >%s/free 2>&1",
+    snprintf(command, sizeof(command), "exec '%s' --free-dead \"switch:$PWD/%s\" >%s/free 2>&1",
              GBA_TEST_DIAG, process.socket, process.directory);
     status = system(command);
     assert_true(WIFEXITED(status));

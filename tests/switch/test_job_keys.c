@@ -400,9 +400,9 @@ PEER_TEST(test_owner_unix, peer_begin, peer_end)
     fd = peer_unix(&process);
     assert_return_code(seteuid(0), errno);
     text = peer_status(fd, GBA_SWITCH_STATUS_JSON, &absent);
-    assert_non_null(strstr(text, "\"user\":1001,\"pid\":"));
-    assert_null(strstr(text, "\"user\":1002"));
-    assert_null(strstr(text, "\"user\":0,"));
+    assert_non_null(strstr(text, "\"user\": 1001,"));
+    assert_null(strstr(text, "\"user\": 1002"));
+    assert_null(strstr(text, "\"user\": 0,"));
     free(text);
     close(fd);
     peer_close(client, 3);

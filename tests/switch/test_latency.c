@@ -175,13 +175,13 @@ TEST(test_flood)
 
 TEST(test_parse)
 {
-    char refused[] = "|up|up=|up=1|up=-1us|up= 1us|up=1 us|up=2s|up=0x1us|up=infs|up=nan|"
+    char refused[] = "|up|up=|up=-1us|up= 1us|up=1 us|up=2s|up=0x1us|up=infs|up=nan|"
                      "loss=1|loss=101%|loss=1us|seed=1s|seed=4294967296|far=1us|up=1us,|"
                      "up=1us,,down=1us";
     struct gba_switch_latency latency = {.match = 5};
-    char message[200];
+    char message[300];
 
-    assert_null(gba_switchd_latency_parse("up=1.5us,release=10ns,down=1s,jitter=0,loss=0.5%,seed=9",
+    assert_true(gba_switchd_latency_parse("up=1.5us,release=10ns,down=1s,jitter=0,loss=0.5%,seed=9",
                                           &latency, message, sizeof(message)));
     assert_int_equal(latency.up, 1500);
     assert_int_equal(latency.match, 5);
@@ -191,12 +191,9 @@ TEST(test_parse)
     assert_int_equal(latency.loss, 5000);
     assert_int_equal(latency.seed, 9);
     for (char *rest = refused, *text; (text = strsep(&rest, "|")) != NULL;) {
-        const char *wrong = gba_switchd_latency_parse(text, &latency, message, sizeof(message));
-
-        if (wrong == NULL)
+        if (gba_switchd_latency_parse(text, &latency, message, sizeof(message)))
             fail_msg("\"%s\" was accepted", text);
-        else
-            assert_non_null(strstr(wrong, "allowed: "));
+        assert_non_null(strstr(message, "allowed: "));
     }
 }
 

@@ -190,9 +190,9 @@ PEER_TEST(test_connections_at_once, setup, peer_end_alive)
     assert_in_range(peer_expect(other, GBA_SWITCH_TEXT).value, 1, sizeof(text) - 1);
     while (recv(other, text + strlen(text), sizeof(text) - 1 - strlen(text), 0) > 0)
         continue;
-    accepted = strstr(text, "\"accepted\":");
+    accepted = strstr(text, "\"accepted\": ");
     assert_non_null(accepted);
-    assert_in_range(strtoul(accepted + strlen("\"accepted\":"), NULL, 10), 2, CONNECTIONS / 2);
+    assert_in_range(strtoul(accepted + strlen("\"accepted\": "), NULL, 10), 2, CONNECTIONS / 2);
     close(other);
     peer_close(client, CONNECTIONS);
 }

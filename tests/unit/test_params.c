@@ -121,9 +121,9 @@ static void out_of_range(const gba_param_t *param, int64_t value)
 
     assert_int_equal(check_value(param, value), GBA_ERR_PARAM);
     snprintf(expected, sizeof expected,
-             "%s=%" PRId64 " is out of range; allowed: %" PRId64 " to %" PRId64, param->name, value,
+             "%s=%" PRId64 " is invalid; allowed: %" PRId64 " to %" PRId64, param->name, value,
              param->min, param->max);
-    assert_string_equal(message, expected);
+    assert_memory_equal(message, expected, strlen(expected));
 }
 
 TEST(ends_of_every_range)
@@ -179,7 +179,52 @@ TEST(device_paths)
     assert_non_null(strstr(message, "device_path=sim?x=1: unknown option \"x\"; allowed:"));
     params.device_path = empty;
     assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
-    assert_non_null(strstr(message, "device_path=: not a device; allowed:"));
+    assert_non_null(strstr(message, "device_path=\"\": not a device; allowed:"));
+}
+
+/* A text is a value of the parameter, and is all of it. */
+static void is_value(const char *name, const char *text, int64_t value)
+{
+    const gba_param_t *param = gba_params_table();
+
+    while (0 != strcmp(param->name, name))
+        param++;
+    gba_params_default(&params);
+    *(int *)field_of(param) = -1;
+    assert_int_equal(gba_param_set(param, &params, text), value >= 0);
+    assert_int_equal(*(int *)field_of(param), value);
+    gba_param_refuse(param, "NAME", text, message, sizeof message);
+    assert_memory_equal(message, "NAME=", 5);
+    assert_non_null(strstr(message, " is invalid; allowed: "));
+}
+
+TEST(values_from_texts)
+{
+    static const char *const none[] = {"",   "abc", "1x",   "-1",        "+1",
+                                       " 1", "1 ",  "1e3",  "0x10",      "99999999999999999999",
+                                       "1.", "1.5", "1.5x", "1000000001"};
+
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        is_value("max_groups", none[i], -1);
+        is_value("stuck_after", none[i], -1);
+        is_value("wait", none[i], -1);
+        is_value("sw_enable", none[i], -1);
+    }
+    is_value("max_groups", "32", 32);
+    is_value("max_groups", "33", -1);
+    is_value("max_groups", "1s", -1);
+    is_value("stuck_after", "1h", 3600);
+    is_value("stuck_after", "2m", 120);
+    is_value("stuck_after", "1.5m", 90);
+    is_value("stuck_after", "2000ms", 2);
+    is_value("stuck_after", "1500ms", -1);
+    is_value("stuck_after", "721h", -1);
+    is_value("retry_after", "1s", 1000);
+    is_value("retry_after", "20", 20);
+    is_value("wait", "sleep", GBA_WAIT_SLEEP);
+    is_value("sw_algorithm", "radix", GBA_ALGORITHM_V2);
+    is_value("sw_enable", "off", 0);
+    is_value("sw_enable", "TRUE", 1);
 }
 
 TEST(the_first_of_two_is_named)
@@ -188,10 +233,10 @@ TEST(the_first_of_two_is_named)
     params.priority = 101;
     params.min_comm_size = 0;
     assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
-    assert_string_equal(message, "priority=101 is out of range; allowed: 0 to 100");
+    assert_string_equal(message, "priority=101 is invalid; allowed: 0 to 100");
     params.priority = 0;
     assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
-    assert_string_equal(message, "min_comm_size=0 is out of range; allowed: 2 to 2147483647");
+    assert_string_equal(message, "min_comm_size=0 is invalid; allowed: 2 to 2147483647");
 }
 
 TEST_MAIN()

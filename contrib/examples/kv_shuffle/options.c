@@ -32,14 +32,13 @@ struct row {
 
 static int parse_number(const struct row *row, const char *argument, int me)
 {
-    char *end;
+    char message[200];
 
-    *row->number = strtol(argument, &end, 10);
-    if (end != argument && !*end && *row->number >= row->min && *row->number <= row->max)
+    if (pool_number(row->name, argument, row->min, row->max, row->number, message,
+                    sizeof message) == 0)
         return 0;
     if (me == 0)
-        fprintf(stderr, "kv_shuffle: --%s %s: a number from %ld to %ld is allowed\n", row->name,
-                argument, row->min, row->max);
+        fprintf(stderr, "kv_shuffle: %s\n", message);
     return -1;
 }
 

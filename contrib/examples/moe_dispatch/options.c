@@ -100,8 +100,6 @@ static int parse_mode(const char *text, long *value, struct message *message)
 /* Returns 0, or -1 with the error in message. */
 static int parse_value(int id, const char *text, long *value, struct message *message)
 {
-    char *end = NULL;
-
     if (id == VERIFY) {
         *value = 1;
         return 0;
@@ -110,10 +108,8 @@ static int parse_value(int id, const char *text, long *value, struct message *me
         return parse_sync(text, value, message);
     if (id == MODE)
         return parse_mode(text, value, message);
-    *value = strtol(text, &end, 10);
-    snprintf(message->text, sizeof message->text, "--%s %.80s: a number from %ld to %ld is allowed",
-             limits[id].name, text, limits[id].min, limits[id].max);
-    return end == text || *end || *value < limits[id].min || *value > limits[id].max ? -1 : 0;
+    return pool_number(limits[id].name, text, limits[id].min, limits[id].max, value, message->text,
+                       sizeof message->text);
 }
 
 /* What one option alone does not show. Returns 0, or -1 with the error in message. */

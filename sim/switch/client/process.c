@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Probes: the switch asks for the state of a process of this host, for reports. */
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/base/host.h"
+#include "gba/base/namespace.h"
 #include "sim/switch/client/client.h"
 #include "gba/base/process.h"
 
@@ -12,14 +12,13 @@
  * MurmurHash3) after each word. */
 static uint64_t host_number(const struct gba_host *host)
 {
-    struct stat clock = {.st_ino = 0};
+    const uint64_t clock = gba_namespace("time");
     uint64_t number = 0;
 
     /* /proc shows the start of a process by the clock of the reader's time namespace. Kernels
      * before 5.6 have none. */
-    (void)stat("/proc/self/ns/time", &clock);
     for (unsigned i = 0; i <= sizeof host->word / sizeof host->word[0]; i++) {
-        number ^= i < sizeof host->word / sizeof host->word[0] ? host->word[i] : clock.st_ino;
+        number ^= i < sizeof host->word / sizeof host->word[0] ? host->word[i] : clock;
         number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
         number = (number ^ number >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
         number ^= number >> 33;

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,12 +20,18 @@
 static bool keeps;
 static char kept[512];
 
-int gba_diag_complain(const char *what, const char *why)
+int gba_diag_complain(const char *format, ...)
 {
+    char text[sizeof(kept)];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
     if (!keeps)
-        fprintf(stderr, "gba_diag: %s: %s\n", what, why);
+        fprintf(stderr, "gba_diag: %s\n", text);
     else if (kept[0] == '\0')
-        snprintf(kept, sizeof(kept), "%s: %s", what, why);
+        memcpy(kept, text, sizeof(kept));
     return -1;
 }
 
@@ -35,11 +42,14 @@ void gba_diag_keep(void)
 
 void gba_diag_print_kept(int code)
 {
+    struct gba_json json = {.out = stdout};
+
     if (kept[0] == '\0')
         return;
-    fputs("{\"error\":", stdout);
-    gba_json_text(stdout, kept);
-    printf(",\"status\":%d}\n", code);
+    gba_json_begin(&json, NULL, '{');
+    gba_json_string(&json, "error", kept);
+    gba_json_value(&json, "status", "%d", code);
+    gba_json_end(&json);
     kept[0] = '\0';
 }
 
@@ -67,50 +77,49 @@ static int connect_until(int fd, const struct sockaddr *address, socklen_t lengt
     return errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno;
 }
 
-/* path: with or without the option "?owner=USER", as libgba has it. */
-static int connect_unix(const char *path, uint64_t due)
+/* Report why there is no connection, and what to do. */
+static int unreachable(const struct diag *diag, const char *reason)
+{
+    char advice[160];
+
+    gba_device_advice(diag->path, GBA_ERR_IO, advice, sizeof(advice));
+    return gba_diag_complain("cannot reach gba-switchd at %s: %s. %s", diag->path, reason, advice);
+}
+
+static int connect_unix(const struct diag *diag, uint64_t due)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const size_t length = strcspn(path, "?");
-    const char *option = path[length] == '\0' ? "?owner=" : path + length;
     char reason[256];
     int fd, error;
 
-    if (length >= sizeof(address.sun_path))
-        return gba_diag_complain(path, "the path is too long");
-    if (strncmp(option, "?owner=", strlen("?owner=")) != 0)
-        return gba_diag_complain(path, "after the path of a socket comes ?owner=USER or nothing");
-    memcpy(address.sun_path, path, length);
+    strcpy(address.sun_path, diag->device.file);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     error =
         fd < 0 ? errno : connect_until(fd, (const struct sockaddr *)&address, sizeof(address), due);
     if (error != 0)
-        snprintf(reason, sizeof(reason), "%s", strerror(error));
-    else if (gba_switch_listener_trusted(fd, option + strlen("?owner="), reason, sizeof(reason)))
+        unreachable(diag, strerror(error));
+    else if (gba_switch_listener_trusted(fd, diag->device.owner, reason, sizeof(reason)))
         return fd;
-    gba_diag_complain(path, reason);
+    else
+        gba_diag_complain("%s: %s", diag->path, reason);
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
-/* text: HOST or HOST:PORT; an IPv6 address in brackets. */
-static int connect_tcp(const char *text, uint64_t due)
+static int connect_tcp(const struct diag *diag, uint64_t due)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    const uint32_t number = diag->device.port;
     const int on = 1;
-    char host[256], port[16] = "";
     struct addrinfo *list = NULL;
     int fd = -1, error;
+    char port[16];
 
-    if (sscanf(text, "[%255[^]]]:%15s", host, port) < 1 &&
-        sscanf(text, "%255[^:]:%15s", host, port) < 1)
-        return gba_diag_complain(text, "not HOST or HOST:PORT");
-    if (port[0] == '\0')
-        snprintf(port, sizeof(port), "%u", GBA_SWITCH_TCP_PORT);
-    error = getaddrinfo(host, port, &hints, &list);
+    snprintf(port, sizeof(port), "%u", number == 0 ? GBA_SWITCH_TCP_PORT : number);
+    error = getaddrinfo(diag->device.host, port, &hints, &list);
     if (error != 0)
-        return gba_diag_complain(text, gai_strerror(error));
+        return unreachable(diag, gai_strerror(error));
     for (const struct addrinfo *info = list; info != NULL && fd < 0; info = info->ai_next) {
         fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
         error = fd < 0 ? errno : connect_until(fd, info->ai_addr, info->ai_addrlen, due);
@@ -121,7 +130,7 @@ static int connect_tcp(const char *text, uint64_t due)
     }
     freeaddrinfo(list);
     if (fd < 0)
-        return gba_diag_complain(text, strerror(error));
+        return unreachable(diag, strerror(error));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return fd;
 }
@@ -144,14 +153,14 @@ bool gba_diag_receive(int fd, uint8_t type, struct gba_switch_message *message)
     uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
 
     if (!gba_diag_receive_bytes(fd, bytes, sizeof(bytes))) {
-        gba_diag_complain("the switch does not answer", "connection closed, or no answer in time");
+        gba_diag_complain("the switch does not answer: connection closed, or no answer in time");
         return false;
     }
     if (gba_switch_decode(bytes, GBA_SWITCH_SERVER, message) && message->type == type)
         return true;
-    gba_diag_complain("refused by the switch", message->type == GBA_SWITCH_ERROR
-                                                   ? gba_switch_refusal_text(message->code)
-                                                   : "unexpected message");
+    gba_diag_complain("refused by the switch: %s", message->type == GBA_SWITCH_ERROR
+                                                       ? gba_switch_refusal_text(message->code)
+                                                       : "unexpected message");
     return false;
 }
 
@@ -162,7 +171,7 @@ static bool send_key(int fd, const char *path)
     char reason[128];
 
     if (!gba_switch_key_read(path, secret, reason, sizeof(reason))) {
-        gba_diag_complain(path, reason);
+        gba_diag_complain("%s: %s", path, reason);
         return false;
     }
     gba_switch_secret_set(&message, secret);
@@ -172,16 +181,15 @@ static bool send_key(int fd, const char *path)
 int gba_diag_connect(const struct diag *diag, const struct gba_switch_message *greeting)
 {
     const uint64_t timeout = diag->timeout * UINT64_C(1000000000);
-    const char *rest = diag->path + strlen("switch:");
     const char *key_file = gba_switch_key_file(diag->key_file);
-    bool tcp = strncmp(rest, "//", 2) == 0;
+    const bool tcp = diag->device.host[0] != '\0';
     int fd;
 
     if (tcp && key_file == NULL)
-        return gba_diag_complain(diag->path, "TCP needs --key-file, or " GBA_SWITCH_KEY_VARIABLE
-                                             " in the environment");
-    fd = tcp ? connect_tcp(rest + 2, gba_clock_ns() + timeout)
-             : connect_unix(rest, gba_clock_ns() + timeout);
+        return gba_diag_complain("%s: TCP needs --key-file, or " GBA_SWITCH_KEY_VARIABLE
+                                 " in the environment",
+                                 diag->path);
+    fd = (tcp ? connect_tcp : connect_unix)(diag, gba_clock_ns() + timeout);
     if (fd < 0)
         return -1;
     if (limit_time(fd, gba_clock_ns() + timeout) && gba_diag_send(fd, greeting) &&

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba_diag: shows the state of a gba-switchd, and measures barriers of one member through it. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "gba/base/command_line.h"
 #include "gba/base/switch_socket.h"
 #include "gba/spec/gba_regs.h"
-#include "gba/types.h"
+#include "gba/params.h"
 #include "sim/switch/diag/diag.h"
 
 /* Exit codes, for scripts and monitoring. */
@@ -28,13 +29,13 @@ static const char help[] =
     "the daemon's default socket.\n"
     "\n"
     "  --json            print all that the switch reports, as JSON\n"
-    "  --watch[=SECONDS] repeat, by default every second\n"
-    "  --late SECONDS    a member that is late by so much counts as absent; default: never\n"
+    "  --watch[=TIME]    repeat, by default every second; times: seconds, or with a unit (5m)\n"
+    "  --late TIME       a member that is late by so much counts as absent; default: never\n"
     "  --ping            measure barriers of one member: takes a free group for a moment\n"
     "  --free-dead       free the ports and groups of dead processes of the switch's host\n"
     "  --key-file FILE   file with the key of the switch, for TCP; default: the file in\n"
     "                    GBA_SWITCH_KEY_FILE of the environment\n"
-    "  --timeout SECONDS give up when there is no answer; 1 to 3600; default: 10\n"
+    "  --timeout TIME    give up when there is no answer; 1 to 3600; default: 10\n"
     "  --help            print this help\n"
     "  --version         print the version\n"
     "\n"
@@ -58,9 +59,9 @@ static bool print_report(int fd, uint64_t length)
     bool good = false;
 
     if (text == NULL)
-        gba_diag_complain("the report of the switch", "out of memory");
+        gba_diag_complain("the report of the switch: out of memory");
     else if (!gba_diag_receive_bytes(fd, text, (size_t)length))
-        gba_diag_complain("the switch does not answer", "connection closed");
+        gba_diag_complain("the switch does not answer: connection closed");
     else
         good = fwrite(text, 1, (size_t)length, stdout) == length;
     free(text);
@@ -98,9 +99,9 @@ static bool command(int fd, uint8_t number, struct gba_switch_message *mailbox)
         return false;
     if (mailbox->code == GBA_RESULT_OK)
         return true;
-    gba_diag_complain("ping", mailbox->code < sizeof(reasons) / sizeof(reasons[0])
-                                  ? reasons[mailbox->code]
-                                  : "unknown result");
+    gba_diag_complain("ping: %s", mailbox->code < sizeof(reasons) / sizeof(reasons[0])
+                                      ? reasons[mailbox->code]
+                                      : "unknown result");
     return false;
 }
 
@@ -178,18 +179,24 @@ static int ping(const struct diag *diag)
 
 /* --- The command line --- */
 
-/* Parse a number of seconds from 1 to `most`. Returns false (printed). */
-static bool parse_seconds(const char *option, const char *text, unsigned most, unsigned *seconds)
-{
-    char *end, allowed[64];
-    unsigned long number = strtoul(text, &end, 10);
+#define SECONDS(field, most)                                                                 \
+    .type = GBA_PARAM_UINT, .offset = offsetof(struct diag, field), .min = 1, .max = (most), \
+    .unit = UINT64_C(1000000000)
 
-    *seconds = (unsigned)number;
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= most)
+enum { WATCH, LATE, TIMEOUT, TIMES };
+
+static const gba_param_t times[TIMES] = {[WATCH] = {"--watch", SECONDS(watch, DAY_S)},
+                                         [LATE] = {"--late", SECONDS(late, 30 * DAY_S)},
+                                         [TIMEOUT] = {"--timeout", SECONDS(timeout, 3600)}};
+
+static bool parse_time(const gba_param_t *time, const char *text, struct diag *diag)
+{
+    char message[300];
+
+    if (gba_param_set(time, diag, text))
         return true;
-    snprintf(allowed, sizeof(allowed), "allowed: 1 to %u seconds", most);
-    gba_diag_complain(option, allowed);
-    return false;
+    gba_param_refuse(time, time->name, text, message, sizeof(message));
+    return gba_diag_complain("%s", message) == 0;
 }
 
 static bool parse_option(int option, struct diag *diag)
@@ -208,43 +215,48 @@ static bool parse_option(int option, struct diag *diag)
     case 'k':
         diag->key_file = optarg;
         return true;
-    case 'w':
+    case WATCH:
         diag->watch = 1;
-        return optarg == NULL || parse_seconds("--watch", optarg, DAY_S, &diag->watch);
-    case 'l':
-        return parse_seconds("--late", optarg, 30 * DAY_S, &diag->late);
-    case 't':
-        return parse_seconds("--timeout", optarg, 3600, &diag->timeout);
+        return optarg == NULL || parse_time(&times[WATCH], optarg, diag);
     default:
-        return false;
+        return parse_time(&times[option], optarg, diag);
     }
 }
 
 static bool parse(int argc, char **argv, struct diag *diag)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},          {"watch", optional_argument, NULL, 'w'},
-        {"late", required_argument, NULL, 'l'},    {"ping", no_argument, NULL, 'p'},
-        {"free-dead", no_argument, NULL, 'f'},     {"key-file", required_argument, NULL, 'k'},
-        {"timeout", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"watch", optional_argument, NULL, WATCH},
+                                            {"late", required_argument, NULL, LATE},
+                                            {"ping", no_argument, NULL, 'p'},
+                                            {"free-dead", no_argument, NULL, 'f'},
+                                            {"key-file", required_argument, NULL, 'k'},
+                                            {"timeout", required_argument, NULL, TIMEOUT},
+                                            {NULL, 0, NULL, 0}};
+    char message[400];
     int option;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while ((option = gba_option_next(argc, argv, options, message, sizeof(message))) != -1) {
+        if (option == '?')
+            return gba_diag_complain("%s", message) == 0;
         if (!parse_option(option, diag))
             return false;
     }
     if (optind < argc)
         diag->path = argv[optind++];
-    if (optind < argc || strncmp(diag->path, "switch:", strlen("switch:")) != 0)
-        return gba_diag_complain(
-                   argv[optind < argc ? optind : optind - 1],
-                   "one argument is allowed: switch:SOCKET or switch://HOST[:PORT]") == 0;
-    if (diag->free_dead && strncmp(diag->path, "switch://", strlen("switch://")) == 0)
-        return gba_diag_complain("--free-dead",
-                                 "needs the Unix socket of the switch, because the "
+    if (optind < argc)
+        return gba_diag_complain("%s: one path is allowed", argv[optind]) == 0;
+    if (gba_dev_path_parse(diag->path, &diag->device, message, sizeof(message)) != GBA_OK)
+        return gba_diag_complain("%s", message) == 0;
+    if (diag->device.kind != GBA_DEV_SWITCH)
+        return gba_diag_complain("%s is not a switch; allowed: switch:/SOCKET or "
+                                 "switch://HOST[:PORT]",
+                                 diag->path) == 0;
+    if (diag->free_dead && diag->device.host[0] != '\0')
+        return gba_diag_complain("--free-dead needs the Unix socket of the switch, because the "
                                  "switch sees the processes of its own host only") == 0;
     if (diag->free_dead && (diag->json || diag->ping || diag->watch != 0))
-        return gba_diag_complain("--free-dead", "not with --json, --ping or --watch") == 0;
+        return gba_diag_complain("--free-dead is not for use with --json, --ping or --watch") == 0;
     return true;
 }
 
@@ -269,7 +281,7 @@ int main(int argc, char **argv)
         code = diag.ping ? ping(&diag) : show_status(&diag);
         gba_diag_print_kept(code);
         if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-            gba_diag_complain("cannot print", strerror(errno));
+            gba_diag_complain("cannot print: %s", strerror(errno));
             return EXIT_NO_SWITCH;
         }
     } while (diag.watch != 0 && sleep(diag.watch) == 0);

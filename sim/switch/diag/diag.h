@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gba/dev/device_path.h"
 #include "sim/switch/core/protocol.h"
 
 /* The command line. */
 struct diag {
-    const char *path;     /* begins with "switch:" */
-    const char *key_file; /* NULL: that of the environment */
+    const char *path;
+    struct gba_dev_path device; /* what the path says: GBA_DEV_SWITCH */
+    const char *key_file;       /* NULL: that of the environment */
     bool json, ping, free_dead;
     unsigned watch;   /* seconds; 0: once */
     unsigned timeout; /* seconds */
@@ -19,7 +21,7 @@ struct diag {
 };
 
 /* Print a message, or keep it after gba_diag_keep. Returns -1. */
-int gba_diag_complain(const char *what, const char *why);
+int gba_diag_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* From now on keep the first message, for JSON. */
 void gba_diag_keep(void);

@@ -2,6 +2,7 @@
 /* The totals of a process at its end: a line of words, or an object of JSON that a site collects.
  */
 #define _GNU_SOURCE /* open_memstream */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,26 +61,27 @@ static void devices_text(char *text, size_t len)
         snprintf(text, len, "none");
 }
 
-static void devices_json(FILE *out)
+static void devices_json(struct gba_json *json)
 {
     unsigned long long errors;
     gba_device_info_t info;
-    const char *comma = "";
 
+    gba_json_begin(json, "devices", '[');
     for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++) {
         if (!counters_get(gba_common.device.open[i], &info, &errors))
             continue;
-        fprintf(out, "%s{\"path\":", comma);
-        gba_json_text(out, info.path);
-        fprintf(out, ",\"answers\":%s", info.dead ? "false" : "true");
-        if (!info.dead)
-            fprintf(out, ",\"arrivals\":%llu,\"releases\":%llu,\"rounds\":%llu,\"errors\":%llu",
-                    (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
-                    (unsigned long long)info.counters[GBA_COUNTER_RELEASES],
-                    (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors);
-        fputc('}', out);
-        comma = ",";
+        gba_json_begin(json, NULL, '{');
+        gba_json_string(json, "path", info.path);
+        gba_json_value(json, "answers", "%s", info.dead ? "false" : "true");
+        if (!info.dead) {
+            gba_json_value(json, "arrivals", "%" PRIu64, info.counters[GBA_COUNTER_ARRIVALS]);
+            gba_json_value(json, "releases", "%" PRIu64, info.counters[GBA_COUNTER_RELEASES]);
+            gba_json_value(json, "rounds", "%" PRIu64, info.counters[GBA_COUNTER_ROUNDS]);
+            gba_json_value(json, "errors", "%llu", errors);
+        }
+        gba_json_end(json);
     }
+    gba_json_end(json);
 }
 
 /* The path of the most barriers. */
@@ -93,35 +95,29 @@ static gba_path_t main_path(const struct gba_common_counts *sum)
     return (gba_path_t)path;
 }
 
-static void json_field(FILE *out, const char *name, const char *text)
-{
-    fprintf(out, ",\"%s\":", name);
-    gba_json_text(out, text);
-}
-
-static void totals_json(const struct gba_common_counts *sum, FILE *out)
+static void totals_json(const struct gba_common_counts *sum, struct gba_json *json)
 {
     char job[256], batch[GBA_BATCH_JOB];
 
     gba_compat_job_name(job, sizeof job);
     gba_batch_job(0, batch);
-    fputs("{\"component\":", out);
-    gba_json_text(out, gba_common_framework.label);
-    json_field(out, "job", job);
-    json_field(out, "batch_job", batch);
-    fprintf(out, ",\"rank\":%u", (unsigned)OPAL_PROC_MY_NAME.vpid);
-    json_field(out, "path", gba_path_name(main_path(sum)));
-    json_field(out, "reason", gba_common.why);
-    fputs(",\"barriers\":{", out);
+    gba_json_begin(json, NULL, '{');
+    gba_json_string(json, "component", gba_common_framework.label);
+    gba_json_string(json, "job", job);
+    gba_json_string(json, "batch_job", batch);
+    gba_json_value(json, "rank", "%u", (unsigned)OPAL_PROC_MY_NAME.vpid);
+    gba_json_string(json, "path", gba_path_name(main_path(sum)));
+    gba_json_string(json, "reason", gba_common.why);
+    gba_json_begin(json, "barriers", '{');
     for (int i = 0; i < GBA_COMMON_PATHS; i++)
-        fprintf(out, "%s\"%s\":%llu", 0 == i ? "" : ",", gba_path_name((gba_path_t)i),
-                sum->barriers[i]);
-    fprintf(out,
-            "},\"lost_arrivals\":%llu,\"lost_releases\":%llu,\"failovers\":%llu,"
-            "\"renegotiations\":%llu,\"devices\":[",
-            sum->retries_arrival, sum->retries_release, sum->failovers, sum->renegotiations);
-    devices_json(out);
-    fputs("]}", out);
+        gba_json_value(json, gba_path_name((gba_path_t)i), "%llu", sum->barriers[i]);
+    gba_json_end(json);
+    gba_json_value(json, "lost_arrivals", "%llu", sum->retries_arrival);
+    gba_json_value(json, "lost_releases", "%llu", sum->retries_release);
+    gba_json_value(json, "failovers", "%llu", sum->failovers);
+    gba_json_value(json, "renegotiations", "%llu", sum->renegotiations);
+    devices_json(json);
+    gba_json_end(json);
 }
 
 /* Without memory there is no line. */
@@ -129,13 +125,15 @@ static void json_print(const struct gba_common_counts *sum)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
+    struct gba_json json = {.out = open_memstream(&text, &length)};
 
-    if (out == NULL)
+    if (json.out == NULL)
         return;
-    totals_json(sum, out);
-    if (0 == fclose(out))
+    totals_json(sum, &json);
+    if (0 == fclose(json.out)) {
+        text[strcspn(text, "\n")] = '\0';
         opal_output(gba_common.output, "%s: totals: %s", gba_common_framework.label, text);
+    }
     free(text);
 }
 
