@@ -46,6 +46,15 @@ lacks_named() {
     lines 1 'Component: *gba_barrier'
 }
 
+# NAME VALUE ALLOWED: a value that is none, in a file of parameters.
+malformed_file() {
+    limit 60
+    echo "coll_gba_barrier_$1 = $2" >"$work/params"
+    export OMPI_MCA_mca_base_param_files=$work/params
+    job --mca coll_gba_barrier_device_path sim -np 3 -- early_exit 20
+    one_line "$1=$2 is invalid; allowed: $3.*; the component is disabled"
+}
+
 # A device whose state this user may not read. Root may, so root runs the case as the user nobody.
 no_permission() {
     local as=()
@@ -235,6 +244,17 @@ sw-radix sw_radix 65 0 to 64
 verbose verbose 4 0 to 3
 retry-after retry_after -1 0 to 3600000
 END
+    # A value that is none, from each of Open MPI's sources.
+    rows <<END
+malformed-option | 3 | quiet sim stuck_after=1x | early_exit 20 | only/stuck_after=1x is invalid; allowed: 0 to 2592000 s, or with a unit.*; the component is disabled/
+malformed-environment | 3 | quiet sim OMPI_MCA_coll_gba_barrier_max_groups=abc | early_exit 20 | only/max_groups=abc is invalid; allowed: 0 to 32.*; the component is disabled/
+malformed-word | 3 | quiet sim wait=doze | early_exit 20 | only/wait=doze is invalid; allowed: auto, spin, yield, sleep/
+malformed-empty | 3 | quiet sim OMPI_MCA_coll_gba_barrier_sw_radix= | early_exit 20 | only/sw_radix= is invalid; allowed: 0 to 64/
+# Times with a unit are right, and so is a word of a number that Open MPI knows.
+well-formed | 3 | quiet sim stuck_after=10m retry_after=0.1s sw_enable=yes | early_exit 20 | 0/coll gba_barrier:/
+END
+    test_case malformed-file malformed_file min_comm_size 2x '2 to 2147483647'
+    test_case malformed-own malformed_file sample 1e3 '0 to 4294967295'
     printf -v long_name 'x%.0s' {1..300}
     rows <<END
 bad-option | 3 | quiet sim?lose_everything=1 | early_exit 20 | only/unknown option "lose_everything"/

@@ -59,6 +59,13 @@ static inline int gba_compat_modex_put(char *key, const uint64_t *words, size_t 
     return rc;
 }
 
+/* The further argument of the function `dump` of an enumerator. */
+#if OMPI_MAJOR_VERSION >= 5
+#define GBA_COMPAT_DUMP_TYPE , __opal_attribute_unused__ mca_base_var_enum_dump_type_t type
+#else
+#define GBA_COMPAT_DUMP_TYPE
+#endif
+
 /*
  * Get the words that another process of the job has published, `most` at most. Returns their
  * number; 0: it published none. To be called after MPI_Init's exchange only: all processes have

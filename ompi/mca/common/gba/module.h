@@ -78,7 +78,8 @@ struct gba_common {
     bool enabled;            /* not disabled, and all parameters are valid */
     bool device_set;         /* the user set device_path */
     bool device_asked;       /* the user set it to another value than "none", or set device_list */
-    char bad_parameter[512]; /* the error in a parameter, or "" */
+    char bad_value[288];     /* the first value that is none of its parameter, or "" */
+    char bad_parameter[512]; /* that, or another error in a parameter, or "" */
     int output;              /* the log; -1: closed */
     /* Protects the device, the list of modules, and the teams, paths and tallies of all modules
      * against readers in other threads. */

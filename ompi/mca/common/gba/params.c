@@ -10,50 +10,132 @@
 #include "gba/base/site.h"
 #include "opal/mca/base/mca_base_var.h"
 
-/* The most values of one enumerated parameter; libgba's table has fewer. */
-#define ENUM_VALUES_MAX 16
+/*
+ * Open MPI reads a number up to the first letter, and without a word takes the default for what is
+ * no number. An enumerator sees the text itself, whatever its source, so that each variable but the
+ * strings has one, with libgba's parser.
+ */
+typedef struct gba_enum {
+    mca_base_var_enum_t super;
+    const gba_param_t *param;
+    void *fields; /* the structure of its table, with the default */
+    bool called;
+} gba_enum_t;
+OBJ_CLASS_DECLARATION(gba_enum_t);
+OBJ_CLASS_INSTANCE(gba_enum_t, mca_base_var_enum_t, NULL, NULL);
 
-static mca_base_var_enum_t *enum_create(const gba_param_t *param)
+/* Keep the first wrong value. The component reports it when it opens, and is disabled. */
+static void value_refuse(const gba_param_t *param, const char *text)
 {
-    mca_base_var_enum_value_t values[ENUM_VALUES_MAX + 1];
-    mca_base_var_enum_t *enumerator = NULL;
-    int n = 0;
+    if ('\0' == gba_common.bad_value[0])
+        gba_param_refuse(param, param->name, text, gba_common.bad_value,
+                         sizeof gba_common.bad_value);
+}
 
-    for (; n < ENUM_VALUES_MAX && param->values[n].name != NULL; n++) {
-        values[n].value = param->values[n].value;
-        values[n].string = param->values[n].name;
-    }
-    values[n].value = 0;
-    values[n].string = NULL;
-    return OPAL_SUCCESS == mca_base_var_enum_create(param->name, values, &enumerator) ? enumerator
-                                                                                      : NULL;
+/* A wrong value leaves the default, and is no error for Open MPI, which would print a text of its
+ * own on each process. */
+static int value_from_string(mca_base_var_enum_t *self, const char *text, int *value)
+{
+    gba_enum_t *mine = (gba_enum_t *)self;
+
+    mine->called = true;
+    if (!gba_param_set(mine->param, mine->fields, text))
+        value_refuse(mine->param, text);
+    memcpy(value, (char *)mine->fields + mine->param->offset, sizeof *value);
+    return OPAL_SUCCESS;
+}
+
+static int string_from_value(mca_base_var_enum_t *self, const int value, char **text)
+{
+    const gba_param_t *param = ((gba_enum_t *)self)->param;
+    char printed[32];
+
+    gba_param_print(param, GBA_PARAM_UINT == param->type ? (int64_t)(unsigned int)value : value,
+                    printed, sizeof printed);
+    if (text != NULL)
+        *text = strdup(printed);
+    return OPAL_SUCCESS;
+}
+
+/* For ompi_info. */
+static int values_dump(mca_base_var_enum_t *self, char **text GBA_COMPAT_DUMP_TYPE)
+{
+    char allowed[128];
+
+    gba_param_allowed(((gba_enum_t *)self)->param, allowed, sizeof allowed);
+    *text = strdup(allowed);
+    return OPAL_SUCCESS;
+}
+
+/* For MPI_T: the values that have names. */
+static int value_get(mca_base_var_enum_t *self, int index, int *value, const char **name)
+{
+    const gba_param_value_t *values = ((gba_enum_t *)self)->param->values;
+
+    if (index < 0 || index >= self->enum_value_count)
+        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
+    *value = values[index].value;
+    *name = values[index].name;
+    return OPAL_SUCCESS;
+}
+
+static int value_count(mca_base_var_enum_t *self, int *count)
+{
+    *count = self->enum_value_count;
+    return OPAL_SUCCESS;
+}
+
+static gba_enum_t *enum_create(const gba_param_t *param, void *fields)
+{
+    gba_enum_t *mine = OBJ_NEW(gba_enum_t);
+
+    if (mine == NULL)
+        return NULL;
+    mine->super.enum_name = strdup(param->name);
+    mine->super.get_count = value_count;
+    mine->super.get_value = value_get;
+    mine->super.value_from_string = value_from_string;
+    mine->super.string_from_value = string_from_value;
+    mine->super.dump = values_dump;
+    mine->param = param;
+    mine->fields = fields;
+    mine->called = false;
+    for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
+        mine->super.enum_value_count++;
+    return mine;
+}
+
+/* Whether the user has set a parameter. Its value may equal the default. */
+static bool is_set(int index)
+{
+    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
+
+    return OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL) &&
+           MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }
 
 /* fields: what the offset is from. Returns the index of the variable, negative on error. */
 static int param_register(const mca_base_component_t *component, const gba_param_t *param,
                           void *fields)
 {
-    mca_base_var_type_t type = MCA_BASE_VAR_TYPE_INT;
-    mca_base_var_enum_t *enumerator = NULL;
+    const bool string = GBA_PARAM_STRING == param->type;
+    gba_enum_t *mine = string ? NULL : enum_create(param, fields);
     int index;
 
-    if (GBA_PARAM_UINT == param->type)
-        type = MCA_BASE_VAR_TYPE_UNSIGNED_INT;
-    else if (GBA_PARAM_STRING == param->type)
-        type = MCA_BASE_VAR_TYPE_STRING;
-    else if (GBA_PARAM_BOOL == param->type)
-        enumerator = &mca_base_var_enum_bool;
-    else if (GBA_PARAM_ENUM == param->type)
-        enumerator = enum_create(param);
-
+    if (!string && mine == NULL)
+        return OPAL_ERR_OUT_OF_RESOURCE;
     index = mca_base_component_var_register(
-        component, param->name, param->help, type, enumerator, 0,
+        component, param->name, param->help,
+        string ? MCA_BASE_VAR_TYPE_STRING : MCA_BASE_VAR_TYPE_INT, string ? NULL : &mine->super, 0,
         param->hidden ? MCA_BASE_VAR_FLAG_INTERNAL : (mca_base_var_flag_t)0,
         (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
         param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
         (char *)fields + param->offset);
-    if (GBA_PARAM_ENUM == param->type && enumerator != NULL)
-        OBJ_RELEASE(enumerator); /* the variable holds a reference */
+    if (string)
+        return index;
+    if (is_set(index) && !mine->called) /* an empty text is not passed to an enumerator */
+        value_refuse(param, "");
+    OBJ_RELEASE(mine); /* the variable holds a reference */
     return index;
 }
 
@@ -70,6 +152,7 @@ static void own_register(const mca_base_component_t *component, const gba_param_
 void gba_common_params_register(const mca_base_component_t *component, const gba_param_t *own,
                                 int offload_after, bool quiet)
 {
+    gba_common.bad_value[0] = '\0';
     /* At each registration, because a variable takes its default from its storage. */
     gba_params_default(&gba_common.variables);
     gba_common.variables.offload_after = offload_after;
@@ -129,19 +212,9 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
     }
 }
 
-/* Whether the user has set a parameter. Its value may equal the default. */
-static bool is_set(int index)
-{
-    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
-
-    return OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL) &&
-           MCA_BASE_VAR_SOURCE_DEFAULT != source;
-}
-
 void gba_common_params_check(void)
 {
     static char empty[] = "";
-    const int agree_after = gba_common.own.agree_after; /* 0 in scoll */
     gba_params_t *params = &gba_common.params;
 
     *params = gba_common.variables;
@@ -149,13 +222,9 @@ void gba_common_params_check(void)
     params->device_path = params->device_path == NULL ? empty : params->device_path;
     params->device_list = params->device_list == NULL ? empty : params->device_list;
     params->device_map = params->device_map == NULL ? empty : params->device_map;
-    gba_common.bad_parameter[0] = '\0';
-    if (GBA_OK ==
-            gba_params_check(params, gba_common.bad_parameter, sizeof gba_common.bad_parameter) &&
-        (agree_after < 0 || agree_after > GBA_AGREE_AFTER_MAX))
-        snprintf(gba_common.bad_parameter, sizeof gba_common.bad_parameter,
-                 "agree_after=%d is out of range; allowed: 0 to %d", agree_after,
-                 GBA_AGREE_AFTER_MAX);
+    snprintf(gba_common.bad_parameter, sizeof gba_common.bad_parameter, "%s", gba_common.bad_value);
+    if ('\0' == gba_common.bad_parameter[0])
+        (void)gba_params_check(params, gba_common.bad_parameter, sizeof gba_common.bad_parameter);
     gba_common.enabled = '\0' == gba_common.bad_parameter[0] && !params->disable;
     gba_common.device_set = is_set(gba_common.device_path_index);
     gba_common.device_asked = gba_common.device_set ? 0 != strcmp(params->device_path, "none")
