@@ -36,14 +36,6 @@ void perf_write_csv(const struct perf_report *report, FILE *file)
     }
 }
 
-void perf_json_number(struct gba_json *json, const char *name, double value)
-{
-    if (isnan(value) || isinf(value))
-        gba_json_string(json, name, NULL);
-    else
-        gba_json_value(json, name, "%.10g", value);
-}
-
 /* The notes of one kind: an object of strings, or a list of their texts. */
 static void put_notes(const struct perf_report *report, const char *kind, char bracket,
                       struct gba_json *json)

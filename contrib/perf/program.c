@@ -196,6 +196,14 @@ void perf_write_program(const struct perf_report *report, FILE *file)
     fprintf(file, "\nVerdict: %s\n", verdict);
 }
 
+void perf_json_number(struct gba_json *json, const char *name, double value)
+{
+    if (isnan(value) || isinf(value))
+        gba_json_string(json, name, NULL);
+    else
+        gba_json_value(json, name, "%.10g", value);
+}
+
 static void put_row(const struct perf_report *report, const struct perf_barriers *b,
                     struct gba_json *json)
 {

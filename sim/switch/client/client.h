@@ -77,6 +77,12 @@ struct gba_client_output {
     size_t size, begin, end; /* bytes[begin] to bytes[end - 1] */
 };
 
+/* What was received, up to a message that is not complete. */
+struct gba_client_input {
+    uint32_t used;
+    uint8_t bytes[GBA_CLIENT_INPUT];
+};
+
 /* A socket that each child of fork closes. */
 struct gba_client_file {
     struct gba_descriptor socket; /* -1: also closed by the program, or in a child of fork */
@@ -104,8 +110,7 @@ struct gba_client {
     uint64_t address;           /* of the newest membership */
     uint16_t tag;               /* of the newest request */
     struct gba_client_output output;
-    uint32_t input_used;
-    uint8_t input[GBA_CLIENT_INPUT];
+    struct gba_client_input input;
     struct gba_client_batch *first, **last; /* batches without all answers, in the order sent */
     /* Memberships by group and member. An array of a group is made for its first membership. */
     struct gba_client_membership **member[GBA_GROUPS];

@@ -63,7 +63,7 @@ static gba_status_t message_receive(struct gba_client *client, uint64_t due,
 {
     const int number = client->file.socket.number;
 
-    while (client->input_used < GBA_SWITCH_MESSAGE_BYTES) {
+    while (client->input.used < GBA_SWITCH_MESSAGE_BYTES) {
         int error = gba_socket_ready(number, POLLIN, due);
         ssize_t got;
 
@@ -71,16 +71,16 @@ static gba_status_t message_receive(struct gba_client *client, uint64_t due,
             return GBA_INPROGRESS;
         if (0 != error)
             return gba_socket_failed(client, error);
-        got = recv(number, client->input + client->input_used,
-                   GBA_SWITCH_MESSAGE_BYTES - client->input_used, 0);
+        got = recv(number, client->input.bytes + client->input.used,
+                   GBA_SWITCH_MESSAGE_BYTES - client->input.used, 0);
         if (0 == got)
             return gba_socket_failed(client, ECONNRESET);
         if (got < 0 && EINTR != errno && EAGAIN != errno)
             return gba_socket_failed(client, errno);
-        client->input_used += got > 0 ? (uint32_t)got : 0;
+        client->input.used += got > 0 ? (uint32_t)got : 0;
     }
-    client->input_used = 0;
-    if (gba_switch_decode(client->input, GBA_SWITCH_SERVER, message))
+    client->input.used = 0;
+    if (gba_switch_decode(client->input.bytes, GBA_SWITCH_SERVER, message))
         return GBA_OK;
     gba_log(GBA_LOG_ERROR, "%s is not a gba-switchd: invalid greeting", client->name);
     return GBA_ERR_NOT_GBA;

@@ -251,14 +251,14 @@ static void input_dispatch(struct gba_client *client)
     struct gba_switch_message message;
     uint32_t at = 0;
 
-    for (; client->input_used - at >= GBA_SWITCH_MESSAGE_BYTES; at += GBA_SWITCH_MESSAGE_BYTES) {
-        if (gba_switch_decode(client->input + at, GBA_SWITCH_SERVER, &message))
+    for (; client->input.used - at >= GBA_SWITCH_MESSAGE_BYTES; at += GBA_SWITCH_MESSAGE_BYTES) {
+        if (gba_switch_decode(client->input.bytes + at, GBA_SWITCH_SERVER, &message))
             dispatch(client, &message);
         else
             gba_link_die(client, "the switch sent an invalid message");
     }
-    client->input_used -= at;
-    memmove(client->input, client->input + at, client->input_used);
+    client->input.used -= at;
+    memmove(client->input.bytes, client->input.bytes + at, client->input.used);
 }
 
 static void input_receive(struct gba_client *client)
@@ -266,8 +266,8 @@ static void input_receive(struct gba_client *client)
     char why[96];
 
     for (;;) {
-        size_t room = sizeof client->input - client->input_used;
-        uint8_t *end = client->input + client->input_used;
+        size_t room = sizeof client->input.bytes - client->input.used;
+        uint8_t *end = client->input.bytes + client->input.used;
         /* Data may be that of another file of the program, which must not lose it. The check needs
          * a system call, so a poll without data makes none. */
         ssize_t got = recv(client->file.socket.number, end, 1, MSG_DONTWAIT | MSG_PEEK);
@@ -277,7 +277,7 @@ static void input_receive(struct gba_client *client)
         if (got > 0)
             got = recv(client->file.socket.number, end, room, MSG_DONTWAIT);
         if (got > 0) {
-            client->input_used += (uint32_t)got;
+            client->input.used += (uint32_t)got;
             input_dispatch(client);
             if ((size_t)got < room || gba_link_dead(client))
                 return;
