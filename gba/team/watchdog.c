@@ -17,9 +17,10 @@
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
 
-/* Time from the death of a member of the group to the report of a stall. The member may have
- * arrived before its death, so the round may still complete. */
-#define DIED_NS 1000000000u
+/* Time from the end of a member of the group to the report of a stall. The member may have arrived
+ * before, so the round may still complete; or the job is ending (MPI_Abort, shmem_global_exit), and
+ * its launcher ends this process, too. Those of Open MPI take less than five seconds. */
+#define DIED_NS 5000000000u
 
 /* Time between two notifications of a failed team to further members. A round of a failed device
  * takes less if all members are in the runtime. */
@@ -150,12 +151,15 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
         return;
     if (view.unknown > 0)
         snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
-    gba_log(GBA_LOG_TEAM,
-            "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
-            team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
-            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
-            team->watchdog.died ? ", and a member's process or host has died" : "", view.arrived,
-            team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
+    gba_log(
+        GBA_LOG_TEAM,
+        "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
+        team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
+        gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
+        team->watchdog.died ? ", and a member's process has ended: the job ends, or a process or "
+                              "host has died"
+                            : "",
+        view.arrived, team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
 }
 
 /* After a death: report a stall soon, unless it has been reported or reports are off. */

@@ -257,7 +257,8 @@ static void other_dies(void)
         seat->events |= GBA_EVENT_DIED;
 }
 
-/* The watchdog reports a round that a death has stalled after a second, not after stuck_after. */
+/* The watchdog reports a round that a death has stalled after five seconds, not after stuck_after.
+ */
 CDEV_TEST(a_death_is_reported)
 {
     scene_begin(GBA_WAIT_YIELD);
@@ -272,8 +273,9 @@ CDEV_TEST(a_death_is_reported)
         progress(NULL);
         assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_INPROGRESS);
     }
-    assert_logged("team: barrier 1 (device) stalled for 1 s, and a member's process or host has "
-                  "died: 1 of 2 members have arrived; missing: member 1");
+    assert_logged(
+        "team: barrier 1 (device) stalled for 5 s, and a member's process has ended: the "
+        "job ends, or a process or host has died: 1 of 2 members have arrived; missing: member 1");
     alarm(0);
     other_arrives();
     fake_kernel_run();
