@@ -163,9 +163,9 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
 }
 
 /* After a death: report a stall soon, unless it has been reported or reports are off. */
-static void watch_hasten(struct gba_team *team)
+static void watch_hasten(struct gba_team *team, uint64_t now)
 {
-    uint64_t due = team->watchdog.began + DIED_NS;
+    uint64_t due = now + DIED_NS;
 
     if (UINT64_MAX != team->watchdog.report_due && due < team->watchdog.report_due)
         team->watchdog.report_due = due;
@@ -250,7 +250,7 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
  * the one in which that member arrived last, so the report need not wait for the stall to become
  * long.
  */
-static void watch_deaths(struct gba_team *team)
+static void watch_deaths(struct gba_team *team, uint64_t now)
 {
     struct gba_membership *membership;
 
@@ -260,7 +260,7 @@ static void watch_deaths(struct gba_team *team)
     if (membership->dev->ops->died == NULL || !membership->dev->ops->died(membership))
         return;
     team->watchdog.died = true;
-    watch_hasten(team);
+    watch_hasten(team, now);
 }
 
 /* Start to watch a round, at its first check. */
@@ -279,7 +279,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     team->watchdog.report_due =
         0 == team->watchdog.report_after ? UINT64_MAX : now + team->watchdog.report_after;
     if (team->watchdog.died)
-        watch_hasten(team);
+        watch_hasten(team, now);
 }
 
 uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
@@ -348,7 +348,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
     if (!retry && !stalled)
         return GBA_INPROGRESS;
 
-    watch_deaths(team);
+    watch_deaths(team, now);
     status = watch_inspect(team, &group);
     if (GBA_INPROGRESS == status) {
         gba_retry_again(&team->watchdog.retry, now);
