@@ -2,19 +2,26 @@
 /*
  * A team of all members of a bootstrap, which survives its device: failure notifications go by the
  * exchange. The exchange is collective, so a member that needs notifications makes a call of it,
- * and all others come to that call: in their next barrier, which does not complete either, or when
- * they destroy the team.
+ * and all others come to that call: in their next barrier, which does not complete either, before
+ * they make an agreement, or when they destroy the team. Members of another switch, which is alive,
+ * would not come: so such a team has groups at one switch only.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gba/bootstrap.h"
 #include "gba/gba.h"
 
-/* What a member passes to all others in one call of the exchange. */
-struct notice {
-    gba_notification_t facts;
-    uint64_t leaves; /* 1: the member destroys the team, and needs no further barrier */
+/* What a member passes to all others in one call of the exchange: a gba_notification_t, and a byte
+ * that is 1 if the member has completed the barrier. The length is odd, so that no other call of
+ * the exchange matches by chance. */
+#define NOTICE_BYTES (sizeof(gba_notification_t) + 1)
+
+/* The device of a member: its uuid, or if it does not answer so far its name. */
+struct device_name {
+    uint8_t uuid[GBA_UUID_SIZE];
+    char text[65]; /* "": the member has no device */
 };
 
 struct gba_bootstrap_team {
@@ -22,11 +29,12 @@ struct gba_bootstrap_team {
     const gba_oob_t *oob;
     gba_params_t params;
     gba_device_t *device; /* NULL: this member has none */
+    gba_status_t device_status;
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
     gba_notification_t latest; /* of this member */
-    struct notice *notices;    /* of all members, [size] */
+    uint8_t *gathered;         /* for what all members pass in one call */
     bool broken;               /* a barrier has failed: the members do not meet any more */
     char message[256];
 };
@@ -59,8 +67,8 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
         return GBA_ERR_NOMEM;
     made->bootstrap = bootstrap;
     made->oob = gba_bootstrap_oob(bootstrap);
-    made->notices = calloc(made->oob->size, sizeof *made->notices);
-    if (made->notices == NULL)
+    made->gathered = calloc(made->oob->size, sizeof(struct device_name));
+    if (made->gathered == NULL)
         status = GBA_ERR_NOMEM;
     gba_params_default(&made->params);
     if (params != NULL)
@@ -71,13 +79,59 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
         *team = made;
         return GBA_OK;
     }
-    free(made->notices);
+    free(made->gathered);
     free(made);
     return status;
 }
 
+static void device_name_get(gba_device_t *device, uint32_t rank, struct device_name *name)
+{
+    gba_device_info_t info;
+
+    memset(name, 0, sizeof *name);
+    if (device == NULL)
+        return;
+    name->text[0] = '?';
+    if (GBA_OK == gba_device_query(device, &info) && !info.dead)
+        memcpy(name->uuid, info.uuid, sizeof name->uuid);
+    else if (0 == strncmp(info.path, "switch://", 9))
+        snprintf(name->text, sizeof name->text, "%s", info.path);
+    else /* a Unix socket is that of a host */
+        snprintf(name->text, sizeof name->text, "rank %u", (unsigned)rank);
+}
+
+/* Prepare an agreement: take no device on any member if they are at different switches. */
+static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
+{
+    const gba_oob_t *oob = team->oob;
+    struct device_name mine, *all = (void *)team->gathered;
+    const struct device_name *first = NULL;
+    gba_status_t status;
+    bool same = true;
+
+    team->attr.id = gba_bootstrap_team_id();
+    team->latest = (gba_notification_t){0};
+    if (team->remote == NULL)
+        return GBA_OK;
+    device_name_get(team->device, oob->rank, &mine);
+    status = oob->allgather(oob->ctx, &mine, all, sizeof mine);
+    if (GBA_OK != status)
+        return status;
+    for (uint32_t i = 0; i < oob->size; i++) {
+        if ('\0' == all[i].text[0])
+            continue;
+        if (first == NULL)
+            first = &all[i];
+        same = same && 0 == memcmp(first, &all[i], sizeof *first);
+    }
+    team->attr.device = same ? team->device : NULL;
+    team->attr.device_status = same ? team->device_status : GBA_ERR_OTHER_DEVICE;
+    return GBA_OK;
+}
+
 static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
 {
+    const gba_device_attr_t later = {.later = true};
     gba_status_t status;
 
     team->attr = (gba_team_attr_t){.name = "all",
@@ -87,19 +141,24 @@ static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
                                    .oversubscribed = gba_bootstrap_oversubscribed(team->bootstrap),
                                    .name_member = team->oob->name_member,
                                    .name_ctx = team->oob->ctx};
-    team->attr.device_status =
-        gba_bootstrap_device(team->bootstrap, team->params.device_path, NULL, &team->device);
-    if (GBA_ERR_OOB == team->attr.device_status) {
+    team->device_status =
+        gba_bootstrap_device(team->bootstrap, team->params.device_path, &later, &team->device);
+    if (GBA_ERR_OOB == team->device_status) {
         snprintf(message, len, "%s", gba_bootstrap_message(team->bootstrap));
         return GBA_ERR_OOB;
     }
     team->attr.device = team->device;
+    team->attr.device_status = team->device_status;
     status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
     if (GBA_OK != status)
         return status;
     team->attr.remote = team->remote;
-    team->attr.id = gba_bootstrap_team_id();
-    status = gba_team_create(&team->attr, team->oob, &team->team);
+    status = begin_agreement(team);
+    if (GBA_OK == status)
+        status = gba_team_create(&team->attr, team->oob, &team->team);
+    /* The other members are in the agreement: a call that does not match theirs fails on all. */
+    if (GBA_ERR_NOMEM == status)
+        (void)gba_bootstrap_barrier(team->bootstrap);
     if (GBA_OK != status)
         snprintf(message, len, "%s",
                  GBA_ERR_OOB == status ? gba_bootstrap_message(team->bootstrap)
@@ -113,7 +172,7 @@ static void team_free(gba_bootstrap_team_t *team)
     gba_bootstrap_remote_close(team->remote);
     if (team->device != NULL)
         gba_global_device_put(team->device);
-    free(team->notices);
+    free(team->gathered);
     free(team);
 }
 
@@ -135,39 +194,54 @@ gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_par
 }
 
 /*
- * One call of the exchange for notifications. leaves: this member needs no barrier any more. A
+ * One call of the exchange for notifications. done: this member has completed the barrier. A
  * notification of another member is answered in the next call, which its sender makes too, because
- * its barrier has not completed. all_leave: set on GBA_OK: no member needs another call.
+ * its barrier has not completed. all_done: set on GBA_OK: no member needs another call.
  */
-static gba_status_t exchange_notices(gba_bootstrap_team_t *team, bool leaves, bool *all_leave)
+static gba_status_t exchange_notices(gba_bootstrap_team_t *team, bool done, bool *all_done)
 {
     const gba_oob_t *oob = team->oob;
-    struct notice mine = {.facts = team->latest, .leaves = leaves};
-    gba_notification_t next;
+    gba_notification_t facts = team->latest, next;
+    uint8_t mine[NOTICE_BYTES];
     gba_status_t status;
     uint32_t to;
 
     while (GBA_OK == gba_team_notification(team->team, &next, &to))
-        mine.facts = next; /* the same facts for each neighbour */
-    status = oob->allgather(oob->ctx, &mine, team->notices, sizeof mine);
+        facts = next; /* the same facts for each neighbour */
+    memcpy(mine, &facts, sizeof facts);
+    mine[sizeof facts] = done;
+    status = oob->allgather(oob->ctx, mine, team->gathered, sizeof mine);
     if (GBA_OK != status)
         return status;
-    team->latest = mine.facts;
-    *all_leave = true;
+    team->latest = facts;
+    *all_done = true;
     for (uint32_t i = 0; i < oob->size; i++) {
-        const gba_notification_t *facts = &team->notices[i].facts;
+        const uint8_t *notice = team->gathered + i * NOTICE_BYTES;
 
-        *all_leave = *all_leave && 1 == team->notices[i].leaves;
-        if (i == oob->rank || 0 == facts->round)
+        memcpy(&facts, notice, sizeof facts);
+        *all_done = *all_done && 1 == notice[sizeof facts];
+        if (i == oob->rank || 0 == facts.round)
             continue;
-        (void)gba_notification_take(facts);
-        if (leaves && 0 == facts->completed && GBA_OK == gba_notification_answer(facts, &next))
+        (void)gba_notification_take(&facts);
+        if (done && 0 == facts.completed && GBA_OK == gba_notification_answer(&facts, &next))
             team->latest = next;
     }
     return GBA_OK;
 }
 
-/* Complete a barrier whose device has failed. */
+/* Meet all members after a barrier on a device, which one of them may not have completed yet. */
+static gba_status_t meet(gba_bootstrap_team_t *team)
+{
+    bool all_done = gba_team_path(team->team) >= GBA_PATH_SOFTWARE;
+    gba_status_t status = GBA_OK;
+
+    while (GBA_OK == status && !all_done)
+        status = exchange_notices(team, true, &all_done);
+    return status;
+}
+
+/* Complete a barrier whose device has failed. Its leaders may also need signals of others, which
+ * progress receives. */
 static gba_status_t complete(gba_bootstrap_team_t *team)
 {
     gba_status_t status = GBA_INPROGRESS;
@@ -177,23 +251,33 @@ static gba_status_t complete(gba_bootstrap_team_t *team)
         status = exchange_notices(team, false, &unused);
         if (GBA_OK == status)
             status = gba_barrier_test(team->team);
+        if (GBA_INPROGRESS == status)
+            status = gba_barrier_progress(team->team);
     }
     return status;
 }
 
-/* What the members agree on between two barriers, if anything. */
+/* What the members agree on between two barriers, if anything. The same on all of them. */
 static gba_status_t agree_due(gba_bootstrap_team_t *team)
 {
     const gba_due_t due = gba_team_due(team->team, true);
+    gba_status_t status;
 
     if (GBA_DUE_NOTHING == due)
         return GBA_OK;
-    team->attr.id = gba_bootstrap_team_id();
-    if (GBA_DUE_RECOVER == due)
+    status = meet(team);
+    if (GBA_OK == status)
+        status = begin_agreement(team);
+    if (GBA_OK != status)
+        return status;
+    switch (due) {
+    case GBA_DUE_RECOVER:
         return gba_team_recover(team->team, &team->attr, team->oob);
-    if (GBA_DUE_TRIAL == due)
+    case GBA_DUE_TRIAL:
         return gba_team_trial(team->team, &team->attr, team->oob);
-    return gba_team_renegotiate(team->team, &team->attr, team->oob);
+    default:
+        return gba_team_renegotiate(team->team, &team->attr, team->oob);
+    }
 }
 
 gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
@@ -234,14 +318,9 @@ const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team)
 
 void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
 {
-    gba_status_t status = GBA_OK;
-    bool all_leave;
-
     if (team == NULL)
         return;
-    /* A member that a device has not released may still be in the last barrier. */
-    all_leave = gba_team_path(team->team) >= GBA_PATH_SOFTWARE || team->broken;
-    while (GBA_OK == status && !all_leave)
-        status = exchange_notices(team, true, &all_leave);
+    if (!team->broken)
+        (void)meet(team);
     team_free(team);
 }
