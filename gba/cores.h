@@ -66,11 +66,11 @@ GBA_EXPORT gba_status_t gba_cores_create(uint32_t count, gba_team_t *team,
  * calling thread, 0 to count - 1, another one for each thread. Core 0 belongs to the thread that
  * may call the runtime: with MPI_THREAD_FUNNELED the one that initialised MPI. Returns GBA_OK;
  * GBA_RENEGOTIATE: to core 0 alone, the barrier is complete; do what gba_team_due returns before
- * the next barrier; GBA_NOTIFY: to core 0 alone, the barrier is complete; do as after gba_barrier_wait;
- * GBA_ERR_DEAD: the device has failed and attr->notify is NULL; GBA_ERR_UNSUPPORTED: the team is on
- * GBA_PATH_FALLBACK and attr->barrier is NULL; GBA_ERR_IO: as gba_barrier_wait, or any error of
- * attr->barrier. Thread-safe, one thread for each core. Collective: all cores of all members.
- * Blocks. Release on entry, acquire on return, for each core.
+ * the next barrier; GBA_NOTIFY: to core 0 alone, the barrier is complete; do as after
+ * gba_barrier_wait; GBA_ERR_DEAD: the device has failed and attr->notify is NULL;
+ * GBA_ERR_UNSUPPORTED: the team is on GBA_PATH_FALLBACK and attr->barrier is NULL; GBA_ERR_IO: as
+ * gba_barrier_wait, or any error of attr->barrier. Thread-safe, one thread for each core.
+ * Collective: all cores of all members. Blocks. Release on entry, acquire on return, for each core.
  */
 GBA_EXPORT gba_status_t gba_cores_barrier(gba_cores_t *cores, uint32_t core);
 

@@ -155,8 +155,7 @@ typedef struct gba_prediction {
  * each host: a simulated device is another one on each host, and all hosts reach one real device.
  * hosts, members: of the team, and on each host; at least 1, and at most 2^24 members altogether.
  * prediction: set on GBA_OK. The devices of attr->devices are candidates only if the first device
- * is not taken. Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members; GBA_ERR_NOMEM; GBA_ERR_IO:
- * the device does not answer. Thread-safe. Not collective. Requests no group.
+ * is not taken. Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members; GBA_ERR_NOMEM. Thread-safe. Not collective. Requests no group.
  */
 GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts,
                                          uint32_t members, gba_prediction_t *prediction);
@@ -322,7 +321,7 @@ GBA_EXPORT void gba_team_own(const gba_team_t *team, gba_team_own_t *own);
 /*
  * Watch a member whose hardware makes the barriers, of a team with gba_team_own_t.doorbell: count
  * its rounds, repair lost arrivals, and report a stalled round, as barriers of the CPU do. Call it
- * some times in a second. Returns GBA_OK; GBA_ERR_DEAD or GBA_ERR_RECLAIMED: no further round ends;
+ * some times in a second. Returns GBA_OK; GBA_ERR_DEAD: no further round ends;
  * GBA_ERR_STALE. Only the thread that runs the team's barrier calls it. Not collective. Makes a
  * system call.
  */

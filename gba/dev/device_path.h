@@ -83,7 +83,8 @@ void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t
 
 /*
  * Set the message about an invalid value of a parameter, "PARAMETER=TEXT: " and the cause; without
- * "PARAMETER=" if it is "". One line, of len bytes at most, in which a long text is cut. Returns GBA_ERR_PARAM. Thread-safe.
+ * "PARAMETER=" if it is "". One line, of len bytes at most, in which a long text is cut. Returns
+ * GBA_ERR_PARAM. Thread-safe.
  */
 gba_status_t gba_dev_refuse(const char *parameter, const char *text, char *message, size_t len,
                             const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -7,7 +7,7 @@
  * never before a nonblocking one, where it would wait in progress. So its barriers are additional
  * ones, and protect nothing. All members decide alike, by rank 0's terms and by reduced costs.
  *
- * The exchanges: an agreement (agree.c) that makes all paths of the list and takes none, if rank
+ * The exchanges: an agreement (loop.c) that makes all paths of the list and takes none, if rank
  * 0's terms allow it; then, for each batch, the barriers of a candidate, and a vote (min).
  *
  * A batch is some barriers of one candidate. Its cost is that of the slowest member. The batches of
@@ -42,9 +42,9 @@
 #define BATCHES 2 /* of each candidate in a pass */
 
 /*
- * A member gives up a batch that lasts longer. In a batch of a group the device may have died, which
- * not every member can detect. In a batch of a software barrier another member may have lost a
- * connection, which this member cannot detect. That limit is longer, because a member that is
+ * A member gives up a batch that lasts longer. In a batch of a group the device may have died,
+ * which not every member can detect. In a batch of a software barrier another member may have lost
+ * a connection, which this member cannot detect. That limit is longer, because a member that is
  * stopped for some seconds only delays the batch. A batch of the runtime's barrier has no limit,
  * because no member can leave such a barrier.
  */
@@ -277,13 +277,16 @@ static bool trial_ends(struct trial *t)
 }
 
 /* Whether the device may be measured later: it had no group for this trial, for a reason that
- * passes. Nothing else requests a group for a team that policy denies one. */
+ * passes. Nothing else requests a group for a team that policy denies one. A gba-switchd that is
+ * away is found by the agreements of a renegotiation, not by trials one after the other. */
 static bool group_awaited(const struct trial *t)
 {
+    const gba_status_t reason = gba_plan_reason(&t->team->agreement->list).reason;
+
     for (uint32_t i = 0; i < t->made.count; i++)
         if (t->made.at[i].choice.group)
             return false;
-    return gba_reason_passes(gba_plan_reason(&t->team->agreement->list).reason);
+    return gba_reason_passes(reason) && GBA_ERR_AWAY != reason;
 }
 
 /* For tests: the index of the candidate that follows the current one in the list, after the last

@@ -82,7 +82,7 @@ void gba_shm_segment_shut(struct gba_segment *segment);
 /* Unmap the segment. The kernel frees the memory when the last member has unmapped it or died. */
 void gba_shm_segment_close(struct gba_segment *segment);
 
-/* A word shared by all members: GBA_SEGMENT_SLEEPERS, _DEATH, _ARRIVED or _RELEASE. */
+/* A word shared by all members: GBA_SEGMENT_SLEEPERS, _FAILED, _ARRIVED or _RELEASE. */
 static inline gba_word_t *gba_segment_word(const struct gba_segment *segment, uint32_t offset)
 {
     return (gba_word_t *)(void *)(segment->base + offset);

@@ -264,6 +264,7 @@ gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_a
     else
         snprintf(client->name, sizeof client->name, "switch://%s:%u", path->host,
                  0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
+    client->dev.served_here = '\0' == path->host[0]; /* also while it is away */
     status = gba_client_connect(client, path, attr);
     if (GBA_ERR_AWAY == status && attr != NULL && attr->later) {
         gba_file_close(&client->file);

@@ -199,14 +199,14 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
         return GBA_ERR_IO;
     }
     error = tcp_connect(list, due, &client->file);
-    if (0 == error)
-        freeaddrinfo(list);
-    else
-        client->addresses = list; /* for gba_socket_reopen */
     client->peer_size = sizeof client->peer;
     if (0 == error && 0 != getpeername(client->file.socket.number, (struct sockaddr *)&client->peer,
                                        &client->peer_size))
         error = errno;
+    if (0 == error)
+        freeaddrinfo(list);
+    else
+        client->addresses = list; /* for gba_socket_reopen */
     return 0 == error ? GBA_OK : gba_socket_failed(client, error);
 }
 

@@ -40,6 +40,7 @@
 #define TURN_MODULES 64u
 #define RARE_NS      1000000u
 #define RARE_SHARE   20u
+#define RARE_MOST_NS 1000000000u
 
 /* One turn of the queues. */
 struct turn {
@@ -226,7 +227,9 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
 static void busy_step(struct turn *turn)
 {
     const uint64_t began = gba_clock_ns(), since = began - gba_coll->turned;
-    const bool rare = since >= RARE_NS && since >= RARE_SHARE * gba_coll->rare_took;
+    /* A turn in which the process was stopped is no measure. */
+    const bool rare =
+        since >= RARE_NS && (since >= RARE_SHARE * gba_coll->rare_took || since >= RARE_MOST_NS);
     unsigned left = rare ? UINT_MAX : TURN_MODULES;
     gba_coll_module_t *module;
 

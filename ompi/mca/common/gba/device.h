@@ -31,7 +31,8 @@ struct gba_common_device {
  * All components of a process get the same device for the same path. If the chosen one of several
  * choices cannot be opened, it is the first one that can. If the user did not set the path, a
  * file that exists but fails to open as a device is reported at once, in one line per job and host.
- * Returns the device, or NULL with the reason in *status. Thread-safe.
+ * Returns the device, with GBA_ERR_AWAY in *status if its gba-switchd did not answer, or NULL with
+ * the reason. Thread-safe.
  */
 gba_device_t *gba_common_device_get(gba_status_t *status);
 

@@ -19,8 +19,9 @@ static gba_status_t device_refused(gba_scoll_module_t *module)
     bool refused;
 
     module->reserve_met = false;
+    /* A device that is away so far is one: the agreement connects it. */
     if (device == NULL || 0 != module->base.rank || module->set == oshmem_group_all)
-        return status;
+        return device != NULL ? GBA_OK : status;
     status = gba_device_query(device, &info);
     refused = GBA_OK == status && info.groups_free <= gba_common.own.group_reserve;
     module->reserve_met = refused && 0 != gba_common.own.group_reserve;
