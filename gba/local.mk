@@ -74,7 +74,7 @@ specdir = $(pkgdatadir)/spec
 dist_spec_DATA = gba/spec/device.md gba/spec/hardware.md
 nodist_spec_DATA = gba/spec/gba_regs.json gba/spec/gba_regs.rdl gba/spec/gba_regs.sv
 CLEANFILES += $(nodist_spec_DATA)
-gba/spec/gba_regs.%: gba/spec/map.awk gba/spec/device.md
+$(nodist_spec_DATA): gba/spec/gba_regs.%: gba/spec/map.awk gba/spec/device.md
 	$(AM_V_GEN)$(MKDIR_P) gba/spec && LC_ALL=C $(AWK) -v form=$* -f $^ >$@.new && mv $@.new $@
 
 # The bootstraps, for programs without MPI. A library of its own, so that libgba needs no PMIx.
