@@ -116,7 +116,7 @@ check_output() {
     [ -z "$calibrate" ] || ! $shmem || refuse --calibrate "$calibrate" 'without --shmem'
     [ -z "$save" ] || [ -d "$(dirname -- "$save")" ] || refuse --save "$save" 'a file in a directory that exists'
     [ -z "$from" ] || [ -r "$from" ] || refuse --from "$from" 'a file that can be read'
-    [ -z "$from" ] || grep -qx 'perf [0-9]*' -- "$from" || status=2 die "--from $from: not a file of --save"
+    [ -z "$from" ] || head -n 1 -- "$from" | grep -q '^command line gba_perf' || status=2 die "--from $from: not a file of --save"
 }
 
 options_read() {

@@ -86,14 +86,20 @@ static void skew(const struct perf_report *report, const char *setting, const ch
 static void program(const struct perf_report *report, const char *setting, const char *call,
                     FILE *file)
 {
+    const struct perf_cell *whole = largest(report, setting, "program");
+    const struct perf_cell *inside = largest(report, setting, "mpi");
     struct perf_row row, mpi;
-    double time, wait;
+    double time = 0, wait = 0;
 
     (void)call;
-    perf_row_init(&row, report, largest(report, setting, "program"));
-    perf_row_init(&mpi, report, largest(report, setting, "mpi"));
-    time = perf_barriers_time(report, setting, &wait) * mpi.fields[PERF_MEDIAN] / 1e9;
-    wait *= mpi.fields[PERF_MEDIAN] / 1e9;
+    if (whole == NULL)
+        return;
+    perf_row_init(&row, report, whole);
+    if (inside != NULL) { /* else the program made no MPI, or did not reach its end */
+        perf_row_init(&mpi, report, inside);
+        time = perf_barriers_time(report, setting, &wait) * mpi.fields[PERF_MEDIAN] / 1e9;
+        wait *= mpi.fields[PERF_MEDIAN] / 1e9;
+    }
     fprintf(file, "\"%s\" %g %g %g\n", setting, row.fields[PERF_MEDIAN] / 1e9 - time, wait,
             time - wait);
 }

@@ -115,11 +115,11 @@ void perf_verdict(const struct perf_report *report, char *text, size_t size)
     } else {
         compare_times(report, out);
         if (cost + wait > 0) {
-            fprintf(out, "Barriers cost %.2g%% of the run with %s, late ranks %.2g%%: ", 100 * cost,
+            fprintf(out, "Barriers cost %.3g%% of the run with %s, late ranks %.3g%%: ", 100 * cost,
                     report->base, 100 * wait);
             fprintf(out,
                     cost < LITTLE ? "the plugin cannot help much"
-                                  : "the plugin can save at most %.2g%%",
+                                  : "the plugin can save at most %.3g%%",
                     100 * cost);
             if (longest != NULL && wait > LITTLE && wait > cost)
                 fprintf(out, "; balance rank %u", longest->late);

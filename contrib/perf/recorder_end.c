@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,14 +167,14 @@ static void divide(const struct recorder_comm *comm, MPI_Comm members, struct en
 static void add_row(struct recorder_comm *comm, MPI_Comm members, bool complete)
 {
     const bool same = align(comm, members);
-    struct entry *last = calloc(comm->count, sizeof *last);
-    long *waits = calloc(comm->count, sizeof *waits);
+    struct entry *last = calloc((size_t)comm->count + 1, sizeof *last);
+    long *waits = calloc((size_t)comm->count + 1, sizeof *waits);
     struct row row = {.call = comm->call, .size = comm->size};
     double sums[4];
     int me, room = last != NULL && waits != NULL;
 
     MPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_MIN, members);
-    if (complete && same && room)
+    if (complete && same && room && last != NULL && waits != NULL) /* the same on all members */
         divide(comm, members, last, waits, &row);
     else
         row.wait = NAN;
@@ -203,7 +204,7 @@ static void add_rows(void)
     uint32_t count;
     struct recorder_comm *const *comms = recorder_comms(&count);
 
-    for (uint32_t i = 0;;) {
+    for (uint32_t i = 0, step = 0;; step++) {
         const uint64_t mine = i < count ? comms[i]->id : UINT64_MAX;
         uint64_t least, ends[2] = {mine, ~mine};
         MPI_Comm members;
@@ -212,7 +213,11 @@ static void add_rows(void)
         MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
         if (least == UINT64_MAX)
             break;
-        MPI_Comm_split(MPI_COMM_WORLD, i < count ? (int)(mine >> 33) : MPI_UNDEFINED, 0, &members);
+        /* Ids with equal bits part in the next step, by other bits. */
+        MPI_Comm_split(MPI_COMM_WORLD,
+                       i < count ? (int)(mine >> (0 == step % 2 ? 33 : 2) & INT_MAX)
+                                 : MPI_UNDEFINED,
+                       0, &members);
         if (i == count)
             continue;
         MPI_Comm_size(members, &size);

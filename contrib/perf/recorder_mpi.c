@@ -191,16 +191,30 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) __attribute__((alias("PMPI
 void mpi_barrier_(const void *comm, void *error);
 void mpi_barrier_f08_(const void *comm, void *error);
 
+/* next: NULL if Fortran's library was loaded by dlopen, behind this one. error: NULL is allowed by
+ * mpi_f08. */
+static void fortran(void (*next_one)(const void *, void *), const void *comm, void *error,
+                    const void *site)
+{
+    int rc;
+
+    fortran_site = site;
+    if (next_one != NULL) {
+        next_one(comm, error);
+    } else {
+        rc = PMPI_Barrier(PMPI_Comm_f2c(*(const MPI_Fint *)comm));
+        if (error != NULL)
+            *(MPI_Fint *)error = rc;
+    }
+    fortran_site = NULL;
+}
+
 void mpi_barrier_(const void *comm, void *error)
 {
-    fortran_site = SITE;
-    next.fortran(comm, error);
-    fortran_site = NULL;
+    fortran(next.fortran, comm, error, SITE);
 }
 
 void mpi_barrier_f08_(const void *comm, void *error)
 {
-    fortran_site = SITE;
-    next.fortran08(comm, error);
-    fortran_site = NULL;
+    fortran(next.fortran08, comm, error, SITE);
 }
