@@ -22,13 +22,14 @@ int gba_option_next(int argc, char *const *argv, const struct option *known, cha
     const struct option *option;
     const char *wrong;
     size_t used;
-    int found;
+    int found, before;
 
     opterr = 0;
+    before = optind;
     found = getopt_long(argc, argv, ":", known, NULL);
     if ('?' != found && ':' != found)
         return found;
-    wrong = argv[optind - 1];
+    wrong = argv[optind == before ? optind : optind - 1]; /* getopt stays in a word of letters */
     option = option_of(wrong, known);
     if (':' == found && option != NULL) {
         snprintf(message, len, "--%s needs a value", option->name);

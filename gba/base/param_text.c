@@ -60,7 +60,7 @@ static bool number_parse(const gba_param_t *param, const char *text, int64_t *va
 bool gba_param_set(const gba_param_t *param, void *fields, const char *text)
 {
     void *field = (char *)fields + param->offset;
-    int64_t value;
+    int64_t value = 0;
 
     if (GBA_PARAM_STRING == param->type) {
         *(const char **)field = text;

@@ -3,7 +3,7 @@
 if BUILD_OMPI
 noinst_LTLIBRARIES += ompi/mca/common/gba/libgbacommon.la
 endif
-ompi_mca_common_gba_libgbacommon_la_SOURCES = \
+ompi_mca_common_gba_libgbacommon_la_SOURCES = gba/base/json.h gba/base/json.c \
 	ompi/mca/common/gba/compat.h \
 	ompi/mca/common/gba/open.h \
 	ompi/mca/common/gba/transport.h \
@@ -29,7 +29,6 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	gba/base/batch_job.c
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_SYSCONFDIR='"$(sysconfdir)"'
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
-ompi_mca_common_gba_libgbacommon_la_LIBADD = gba/libgbatext.la
 # Headers that Open MPI 5.0 and 6.0 include and do not install.
 EXTRA_DIST += \
 	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_mutex.h \

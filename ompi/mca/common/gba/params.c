@@ -60,10 +60,12 @@ static int string_from_value(mca_base_var_enum_t *self, const int value, char **
 /* For ompi_info. */
 static int values_dump(mca_base_var_enum_t *self, char **text GBA_COMPAT_DUMP_TYPE)
 {
-    char allowed[128];
+    const gba_param_t *param = ((gba_enum_t *)self)->param;
+    char message[256];
 
-    gba_param_allowed(((gba_enum_t *)self)->param, allowed, sizeof allowed);
-    *text = strdup(allowed);
+    /* The end of the message about a wrong value. */
+    gba_param_refuse(param, param->name, "", message, sizeof message);
+    *text = strdup(strstr(message, "allowed: ") + strlen("allowed: "));
     return OPAL_SUCCESS;
 }
 
