@@ -146,9 +146,9 @@ row_option() {
         [ "$name$framework" != tcpcoll ] || only_rank '[!0]*' GBA_SWITCH_KEY_FILE
         ;;
     preload=*)
-        for name in "$programs" "$build/tests/mpi" "$build/contrib/examples/mpi_t"; do
-            [ ! -f "$name/.libs/$value.so" ] || break
-        done
+        name=$programs
+        [ -f "$name/.libs/$value.so" ] || name=$build/tests/mpi
+        [ -f "$name/.libs/$value.so" ] || fail "there is no $value.so"
         preload+=${preload:+:}$name/.libs/$value.so
         ;;
     .*)
@@ -159,7 +159,8 @@ row_option() {
     --*) options+=("$1") ;;
     [A-Z]*=*) options+=(-x "${1%%=*}=$value") ;;
     [A-Z]*) options+=(-x "$1") ;;
-    *) options+=(--mca "${prefix}_${1%%=*}" "$value") ;;
+    *=*) options+=(--mca "${prefix}_${1%%=*}" "$value") ;;
+    *) fail "unknown option $1" ;;
     esac
 }
 
