@@ -155,7 +155,8 @@ typedef struct gba_prediction {
  * each host: a simulated device is another one on each host, and all hosts reach one real device.
  * hosts, members: of the team, and on each host; at least 1, and at most 2^24 members altogether.
  * prediction: set on GBA_OK. The devices of attr->devices are candidates only if the first device
- * is not taken. Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members; GBA_ERR_NOMEM. Thread-safe. Not collective. Requests no group.
+ * is not taken. Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members; GBA_ERR_NOMEM.
+ * Thread-safe. Not collective. Requests no group.
  */
 GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts,
                                          uint32_t members, gba_prediction_t *prediction);
