@@ -52,6 +52,7 @@ wait_for_apt() {
 install_packages() {
     install_sudo=$1
     shift
+    # shellcheck disable=SC2086 # a word, or none
     wait_for_apt $install_sudo env LC_ALL=C apt-get -q update &&
         wait_for_apt $install_sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive \
             apt-get -q -y --no-install-recommends install "$@" &&

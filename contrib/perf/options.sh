@@ -42,6 +42,7 @@ refuse() {
 # a time.
 set_number() {
     local number
+    # shellcheck disable=SC2154 # set by gba_perf
     number=$("$programs/gba_perf_report" number "${@:2}") || exit 2
     printf -v "$1" %s "$number"
 }

@@ -127,10 +127,9 @@ set_launcher() {
 
 # RANKS SETTING: start a measuring program. Exits with its status.
 start() {
-    local launcher measuring=$programs/gba_perf_mpi late_rank=$late
+    local launcher measuring=$programs/gba_perf_mpi
     local -a options placed
     set_launcher "$1" "$2"
-    [ "$late" != random ] || late_rank=-1
     ! $shmem || measuring=$programs/gba_perf_shmem
     exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$measuring" \
         --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \

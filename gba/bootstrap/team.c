@@ -34,7 +34,7 @@ struct gba_bootstrap_team {
     gba_team_t *team;
     gba_team_attr_t attr;
     gba_notification_t latest; /* of this member */
-    uint8_t *gathered;         /* for what all members pass in one call */
+    void *gathered;            /* for what all members pass in one call */
     bool broken;               /* a barrier has failed: the members do not meet any more */
     char message[256];
 };
@@ -104,7 +104,7 @@ static void device_name_get(gba_device_t *device, uint32_t rank, struct device_n
 static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
 {
     const gba_oob_t *oob = team->oob;
-    struct device_name mine, *all = (void *)team->gathered;
+    struct device_name mine, *all = team->gathered;
     const struct device_name *first = NULL;
     gba_status_t status;
     bool same = true;
@@ -216,7 +216,7 @@ static gba_status_t exchange_notices(gba_bootstrap_team_t *team, bool done, bool
     team->latest = facts;
     *all_done = true;
     for (uint32_t i = 0; i < oob->size; i++) {
-        const uint8_t *notice = team->gathered + i * NOTICE_BYTES;
+        const uint8_t *notice = (const uint8_t *)team->gathered + i * NOTICE_BYTES;
 
         memcpy(&facts, notice, sizeof facts);
         *all_done = *all_done && 1 == notice[sizeof facts];

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of gba_perf share. Source it with $top set; $1 is the build.
-# shellcheck disable=SC2016,SC2034 # variables of Perl; set for the tests
+# shellcheck disable=SC2016,SC2034,SC2154 # variables of Perl; set for the tests; set by them
 build=$(cd "${1:?usage: tests/perf/run BUILD}" && pwd -P)
 # shellcheck source=contrib/lib.sh
 . "$top/contrib/lib.sh"

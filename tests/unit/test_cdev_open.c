@@ -82,10 +82,11 @@ CDEV_TEST(other_drivers)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const size_t bytes = i < 3 ? sizeof(bool) : sizeof(uint32_t);
+        const bool truth = 0 != rows[i].value;
         char kept[sizeof(uint32_t)], *field = (char *)&fake_kernel + rows[i].field;
 
         memcpy(kept, field, bytes);
-        memcpy(field, &rows[i].value, bytes);
+        memcpy(field, i < 3 ? (const void *)&truth : &rows[i].value, bytes);
         refused(rows[i].status, rows[i].line);
         assert_true(rows[i].line == NULL || strstr(log_last, rows[i].more) != NULL);
         if (1 == i)

@@ -264,6 +264,7 @@ TEST(every_order)
 /* Any order, at random, in nodes of real sizes. */
 static enum verdict search_dice(const struct layout *n, uint64_t seed)
 {
+    const uint32_t members = n->members;
     uint32_t hurry;
 
     node_open(n);
@@ -272,12 +273,12 @@ static enum verdict search_dice(const struct layout *n, uint64_t seed)
     while (FINE == verdict && !all_done()) {
         bool any = false;
 
-        for (uint32_t i = 0; i < 4 * n->members && FINE == verdict; i++) {
+        for (uint32_t i = 0; i < 4 * members && FINE == verdict; i++) {
             if (dice_bits() % 100 < hurry) {
                 any |= land(dice_bits() % words());
             } else {
                 state_load();
-                any |= member_step(dice_bits() % n->members);
+                any |= member_step(dice_bits() % members);
             }
         }
         for (uint32_t w = 0; w < words() && !any; w++)

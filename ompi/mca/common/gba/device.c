@@ -113,7 +113,7 @@ static gba_status_t device_open(uint32_t index, uint32_t timeout_ms)
                               .key = key_for(path_of(index)),
                               .timeout_ms = timeout_ms,
                               .later = true};
-    gba_device_info_t info;
+    gba_device_info_t info = {.dead = false};
     gba_status_t status = GBA_OK;
 
     if (device->open[index] == NULL) {
