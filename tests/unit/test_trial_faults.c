@@ -61,7 +61,7 @@ gba_status_t __real_gba_barrier_wait(gba_team_t *team, void (*progress)(void *),
 gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
 
 /* The others cannot continue without this member, or have completed the batch. */
-static void stop(void)
+static void member_stop(void)
 {
     gba_word_store_relaxed(&fault.missing, 1);
     while (gba_word_load_acquire(&fault.votes) < fault.size - 1)
@@ -78,7 +78,7 @@ static gba_status_t faulty_barrier(gba_team_t *team, void (*progress)(void *), v
     if (fault.middle)
         status = gba_barrier_start(team);
     if (STOPPED == fault.what)
-        stop();
+        member_stop();
     else if (DELAYED == fault.what)
         usleep(300);
     if (FAILS == fault.what) {
