@@ -212,7 +212,8 @@ GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
 typedef struct gba_bootstrap_team gba_bootstrap_team_t;
 
 /*
- * Make a team of all members: open the device, connect the hosts, and agree on a path.
+ * Make a team of all members: open the device, connect the hosts, and agree on a path. If the
+ * devices of the members are at different switches, the team uses none.
  * params: NULL: gba_params_environment; else copied, and its strings live as long as the team.
  * team: set on GBA_OK. message, len: set on error to one line with the cause (len bytes at most,
  * terminated). Returns GBA_OK (the path may be GBA_PATH_FALLBACK, with barriers over the exchange);

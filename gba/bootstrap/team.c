@@ -84,20 +84,21 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     return status;
 }
 
-static void device_name_get(gba_device_t *device, uint32_t rank, struct device_name *name)
+static void device_name_get(const gba_bootstrap_team_t *team, struct device_name *name)
 {
+    const char *path = team->params.device_path;
     gba_device_info_t info;
 
     memset(name, 0, sizeof *name);
-    if (device == NULL)
+    if (team->device == NULL)
         return;
     name->text[0] = '?';
-    if (GBA_OK == gba_device_query(device, &info) && !info.dead)
+    if (GBA_OK == gba_device_query(team->device, &info) && !info.dead)
         memcpy(name->uuid, info.uuid, sizeof name->uuid);
-    else if (0 == strncmp(info.path, "switch://", 9))
-        snprintf(name->text, sizeof name->text, "%s", info.path);
+    else if (0 == strncmp(path, "switch://", 9))
+        snprintf(name->text, sizeof name->text, "%s", path);
     else /* a Unix socket is that of a host */
-        snprintf(name->text, sizeof name->text, "rank %u", (unsigned)rank);
+        snprintf(name->text, sizeof name->text, "rank %u", (unsigned)team->oob->rank);
 }
 
 /* Prepare an agreement: take no device on any member if they are at different switches. */
@@ -110,10 +111,12 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
     bool same = true;
 
     team->attr.id = gba_bootstrap_team_id();
+    team->attr.device = team->device;
+    team->attr.device_status = team->device_status;
     team->latest = (gba_notification_t){0};
     if (team->remote == NULL)
         return GBA_OK;
-    device_name_get(team->device, oob->rank, &mine);
+    device_name_get(team, &mine);
     status = oob->allgather(oob->ctx, &mine, all, sizeof mine);
     if (GBA_OK != status)
         return status;
@@ -124,8 +127,10 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
             first = &all[i];
         same = same && 0 == memcmp(first, &all[i], sizeof *first);
     }
-    team->attr.device = same ? team->device : NULL;
-    team->attr.device_status = same ? team->device_status : GBA_ERR_OTHER_DEVICE;
+    if (!same) {
+        team->attr.device = NULL;
+        team->attr.device_status = GBA_ERR_OTHER_DEVICE;
+    }
     return GBA_OK;
 }
 
@@ -147,8 +152,6 @@ static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
         snprintf(message, len, "%s", gba_bootstrap_message(team->bootstrap));
         return GBA_ERR_OOB;
     }
-    team->attr.device = team->device;
-    team->attr.device_status = team->device_status;
     status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
     if (GBA_OK != status)
         return status;
