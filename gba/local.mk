@@ -41,7 +41,7 @@ GBA_LIB_SOURCES = \
 
 # What users write and programs print: also of the programs that are not linked with libgba.
 noinst_LTLIBRARIES += gba/libgbatext.la
-gba_libgbatext_la_SOURCES = gba/base/number.h gba/base/number.c gba/base/allowed.h gba/base/param_text.c \
+gba_libgbatext_la_SOURCES = gba/base/number.h gba/base/number.c gba/base/param_default.h gba/base/param_text.c \
 	gba/base/json.h gba/base/json.c gba/base/command_line.h gba/base/command_line.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la

@@ -135,6 +135,12 @@ GBA_EXPORT bool gba_param_set(const gba_param_t *param, void *fields, const char
 GBA_EXPORT void gba_param_print(const gba_param_t *param, int64_t value, char *text, size_t len);
 
 /*
+ * Print the allowed values of a parameter of any type but string: "2 to 64", "auto, flat, node".
+ * param: its row. text, len: set (len bytes at most, terminated). Thread-safe. Not collective.
+ */
+GBA_EXPORT void gba_param_allowed(const gba_param_t *param, char *text, size_t len);
+
+/*
  * Print one line about a text that gba_param_set does not accept: the name, the text, and the
  * allowed values.
  * param: its row. name: what the user calls the parameter: an option, which begins with "-", or a

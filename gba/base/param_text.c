@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gba/base/allowed.h"
 #include "gba/base/number.h"
+#include "gba/params.h"
 
 static bool bool_parse(const char *text, int64_t *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of all parameters: the only place with their names, defaults, ranges and help texts. */
-#include "gba/base/allowed.h"
+#include "gba/base/param_default.h"
 #include "gba/gba.h"
 #include "gba/spec/gba_regs.h"
 

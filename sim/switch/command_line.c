@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gba/base/allowed.h"
 #include "gba/base/number.h"
 #include "gba/base/switch_socket.h"
+#include "gba/params.h"
 #include "gba/types.h"
 #include "sim/switch/core/protocol.h"
 #include "sim/switch/net/trust.h"

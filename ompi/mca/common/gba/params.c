@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gba/base/allowed.h"
+#include "gba/base/param_default.h"
 #include "gba/base/site.h"
 #include "opal/mca/base/mca_base_var.h"
 
@@ -60,12 +60,10 @@ static int string_from_value(mca_base_var_enum_t *self, const int value, char **
 /* For ompi_info. */
 static int values_dump(mca_base_var_enum_t *self, char **text GBA_COMPAT_DUMP_TYPE)
 {
-    const gba_param_t *param = ((gba_enum_t *)self)->param;
-    char message[256];
+    char allowed[128];
 
-    /* The end of the message about a wrong value. */
-    gba_param_refuse(param, param->name, "", message, sizeof message);
-    *text = strdup(strstr(message, "allowed: ") + strlen("allowed: "));
+    gba_param_allowed(((gba_enum_t *)self)->param, allowed, sizeof allowed);
+    *text = strdup(allowed);
     return OPAL_SUCCESS;
 }
 
