@@ -3,6 +3,7 @@
 #include "gba/agree/agree.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct team_memory {
 static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
     struct team_memory *memory =
-        calloc(1, sizeof *memory + oob->size * sizeof memory->team.failover.facts.members[0]);
+        calloc(1, offsetof(struct team_memory, team) + gba_team_bytes(oob->size));
     struct gba_team *team;
 
     if (memory == NULL)
