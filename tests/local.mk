@@ -519,7 +519,9 @@ tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 EXTRA_DIST += tests/shmem/run
 
 # Bootstraps, with real processes.
-check_PROGRAMS += tests/bootstrap/exchange
+check_PROGRAMS += tests/bootstrap/exchange tests/bootstrap/gpu
+tests_bootstrap_gpu_SOURCES = tests/bootstrap/gpu.c
+tests_bootstrap_gpu_LDADD = gba/libgba_gpu.la gba/libgba_bootstrap.la gba/libgba.la -lpthread
 tests_bootstrap_exchange_SOURCES = tests/bootstrap/exchange.c
 tests_bootstrap_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
 if BUILD_OMPI
