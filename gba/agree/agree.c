@@ -42,7 +42,7 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
     team->names.ctx = attr->name_ctx;
     team->watchdog.report_after = (uint64_t)attr->params->stuck_after * 1000000000u;
     gba_retry_init(&team->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
-    team->renegotiation.at = UINT64_MAX;
+    team->renegotiation.due = UINT64_MAX;
     snprintf(team->name, sizeof team->name, "%s", attr->name);
     return team;
 }
@@ -104,7 +104,7 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
                                 .attr = *attr,
                                 .params = *attr->params,
                                 .oob = *oob,
-                                .able = GBA_INPROGRESS,
+                                .join_status = GBA_INPROGRESS,
                                 .record = a->record,
                                 .topology = a->topology};
     a->attr.params = &a->params;

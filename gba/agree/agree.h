@@ -39,22 +39,22 @@ struct gba_node_info {
 };
 
 /* A path that a trial can take. */
-struct gba_made {
+struct gba_trial_path {
     struct gba_choice choice;
     uint32_t place; /* in the list of candidates */
     gba_path_t kind;
     struct gba_path_base *path; /* NULL: the fallback */
-    char why[224];              /* as gba_team.words.instead */
+    char why[224];              /* as gba_team.words.path */
     uint64_t cost;              /* ps, the lowest of its batches; UINT64_MAX: not measured yet */
     bool dropped;               /* too slow to be measured again */
 };
 
 /* The paths of a trial. [0] is the current one, until a member gives it up. A path that a member
  * gives up leaves the list. */
-struct gba_made_list {
+struct gba_trial_paths {
     uint32_t count;
     uint32_t place; /* of the current one in the list of candidates; UINT32_MAX: not there */
-    struct gba_made at[GBA_TRIAL_MOST];
+    struct gba_trial_path entries[GBA_TRIAL_MOST];
 };
 
 struct gba_agreement {
@@ -69,13 +69,13 @@ struct gba_agreement {
     uint64_t words[GBA_OOB_WORDS];
     struct gba_info info;
     struct gba_list list;
-    uint32_t at;                     /* the candidate, in the list */
+    uint32_t place;                  /* of the candidate, in the list */
     struct gba_member_info *members; /* [size], with the next two in one allocation */
     struct gba_node_info *nodes;     /* [size] */
     uint64_t *scratch;               /* [size] */
-    gba_status_t able; /* GBA_OK, or why this member can join no group; GBA_INPROGRESS: not known */
+    gba_status_t join_status; /* GBA_OK: it can join a group, or why not; INPROGRESS: not known */
     /* This member's part of the candidate's path: */
-    gba_status_t mine;         /* GBA_OK, or why it has none */
+    gba_status_t part_status;  /* GBA_OK, or why it has none */
     gba_device_t *device;      /* at the switch of the candidate, or NULL */
     gba_group_handle_t handle; /* of a group of all */
     struct gba_shape shape;
@@ -86,7 +86,7 @@ struct gba_agreement {
          */
         char tried[232];
     } text;
-    struct gba_made_list *made; /* of a trial: its paths are added, and the team keeps its own */
+    struct gba_trial_paths *trial_paths; /* of a trial, to which its paths are added */
     /* Kept between agreements: */
     struct gba_trial_record record; /* of the trial of the team's path */
     struct gba_topology topology;   /* of the team; zero: not computed; its paths point to it */
@@ -94,15 +94,15 @@ struct gba_agreement {
 
 static inline const struct gba_candidate *gba_agree_candidate(const struct gba_agreement *a)
 {
-    return &a->list.at[a->at];
+    return &a->list.candidates[a->place];
 }
 
 /* --- build.c: this member's part of the candidate's path. None of these functions is collective;
- * each sets a->mine to GBA_OK, or to the reason why this member has no part. */
+ * each sets a->part_status to GBA_OK, or to the reason why this member has no part. */
 
-/* The device of this member at a switch of rank 0 (gba_candidate.at); NULL: it has none there. May
- * open devices. */
-gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at);
+/* The device of this member at a switch of rank 0 (gba_candidate.switch_index); NULL: it has none
+ * there. May open devices. */
+gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t switch_index);
 
 /* What one member makes for others: memory of a node, a group. Fills in a->words, or the record of
  * this member for the allgather. */
@@ -137,7 +137,7 @@ gba_path_t gba_build_kind(const struct gba_agreement *a);
 
 /* --- reason.c: the outcome, in the team. */
 
-/* The loop has ended: the team takes the path a->path, of the candidate a->at, or keeps its own.
+/* The loop has ended: the team takes the path a->path, of the candidate a->place, or keeps its own.
  * Set the reason and the texts, and plan the renegotiation and the trial. */
 void gba_reason_set(struct gba_agreement *a);
 

@@ -52,19 +52,19 @@ gba_path_t gba_build_kind(const struct gba_agreement *a)
         return GBA_PATH_FALLBACK;
     if (GBA_KIND_SOFTWARE == candidate->kind)
         return GBA_PATH_SOFTWARE;
-    return (gba_path_t)(candidate->at < a->info.switches.count
-                            ? a->info.switches.kind[candidate->at]
+    return (gba_path_t)(candidate->switch_index < a->info.switches.count
+                            ? a->info.switches.kind[candidate->switch_index]
                             : a->info.terms.kind);
 }
 
-gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at)
+gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t switch_index)
 {
     gba_device_t *device;
 
-    if (at < a->info.switches.count)
-        return gba_switches_device(&a->attr, a->info.switches.key[at]);
+    if (switch_index < a->info.switches.count)
+        return gba_switches_device(&a->attr, a->info.switches.key[switch_index]);
     device = gba_switches_device(&a->attr, gba_switches_key(a->info.terms.uuid));
-    return device == NULL && GBA_AT_EACH == at ? a->attr.device : device;
+    return device == NULL && GBA_AT_EACH == switch_index ? a->attr.device : device;
 }
 
 /* Why this member has no device there. */
@@ -82,7 +82,7 @@ static void words_fill(struct gba_agreement *a, const void *handle, size_t bytes
     memset(a->words, 0xff, GBA_HANDLES_WORDS * sizeof a->words[0]);
     if (0 != a->oob.rank)
         return;
-    a->words[0] = gba_refusal_word(a->mine, 0);
+    a->words[0] = gba_refusal_word(a->part_status, 0);
     memcpy(&a->words[1], handle, bytes);
 }
 
@@ -109,7 +109,7 @@ static void group_make(struct gba_agreement *a)
 {
     memset(&a->handle, 0, sizeof a->handle);
     if (0 == a->oob.rank)
-        a->mine = group_request(a, a->oob.size, &a->handle);
+        a->part_status = group_request(a, a->oob.size, &a->handle);
     words_fill(a, &a->handle, sizeof a->handle);
 }
 
@@ -134,16 +134,16 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const bool leaders = GBA_KIND_LEADERS == gba_agree_candidate(a)->kind;
 
-    if (GBA_OK == a->mine && !a->dry)
-        a->mine = a->shape.kind >= GBA_SHAPE_MESSAGES
-                      ? gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path)
-                      : gba_path_shared_create(&a->shape, a->oob.rank, &a->path);
-    if (GBA_OK == a->mine && leaders)
+    if (GBA_OK == a->part_status && !a->dry)
+        a->part_status = a->shape.kind >= GBA_SHAPE_MESSAGES
+                             ? gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path)
+                             : gba_path_shared_create(&a->shape, a->oob.rank, &a->path);
+    if (GBA_OK == a->part_status && leaders)
         domain_make(a, info);
-    if (GBA_OK == a->mine && !a->dry && gba_shape_shares(&a->shape) && is_leader(a) &&
+    if (GBA_OK == a->part_status && !a->dry && gba_shape_shares(&a->shape) && is_leader(a) &&
         GBA_OK == info->group_status)
-        a->mine = gba_node_create(a->path->node, &a->shape, &info->handle);
-    info->status = a->mine;
+        a->part_status = gba_node_create(a->path->node, &a->shape, &info->handle);
+    info->status = a->part_status;
 }
 
 /* All members try the same candidates, so the team's count is the same on all of them. The id, of
@@ -157,11 +157,11 @@ static uint64_t path_number(const struct gba_agreement *a)
  * which a member may have a group. In a trial the team has its own path still. */
 static void group_prepare(struct gba_agreement *a)
 {
-    if (GBA_INPROGRESS != a->able || a->dry)
+    if (GBA_INPROGRESS != a->join_status || a->dry)
         return;
     if (GBA_DUE_TRIAL != a->due)
         gba_failover_register(a->team, a->info.terms.id);
-    a->able = gba_degraded_open(a->team, &a->attr);
+    a->join_status = gba_degraded_open(a->team, &a->attr);
 }
 
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
@@ -169,10 +169,10 @@ void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
     a->device = NULL;
     if (gba_candidate_is_group(gba_agree_candidate(a))) {
         group_prepare(a);
-        a->device = gba_build_device(a, gba_agree_candidate(a)->at);
+        a->device = gba_build_device(a, gba_agree_candidate(a)->switch_index);
     }
     memset(node_info, 0, sizeof *node_info);
-    a->mine =
+    a->part_status =
         gba_shape_make(&a->shape, &a->topology, &a->info, gba_agree_candidate(a), a->oob.rank);
     a->shape.number = path_number(a);
     if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
@@ -226,10 +226,10 @@ static gba_status_t group_join(struct gba_agreement *a)
 {
     if (a->device == NULL)
         return no_device(a);
-    if (GBA_OK != a->able) {
+    if (GBA_OK != a->join_status) {
         if (0 == a->oob.rank)
             gba_free_handle(a->device, &a->handle);
-        return a->able;
+        return a->join_status;
     }
     return gba_path_device_create(a->device, &a->handle, a->oob.rank, a->info.terms.sequence,
                                   &a->path);
@@ -254,8 +254,8 @@ static gba_status_t domain_join(struct gba_agreement *a)
 {
     const uint32_t leader = domain_leader(a);
 
-    if (GBA_OK != a->able)
-        return a->able;
+    if (GBA_OK != a->join_status)
+        return a->join_status;
     if (!is_leader(a) || leader == a->oob.rank)
         return GBA_OK;
     if (a->device == NULL)
@@ -269,15 +269,15 @@ void gba_build_join(struct gba_agreement *a)
     if (a->dry)
         return;
     if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
-        a->mine = group_join(a);
+        a->part_status = group_join(a);
         return;
     }
-    if (GBA_OK == a->mine)
-        a->mine = node_join(a);
-    if (GBA_OK == a->mine && GBA_KIND_LEADERS == gba_agree_candidate(a)->kind)
-        a->mine = domain_join(a);
-    if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
-        a->mine = gba_path_hybrid_open(a->path, &a->shape, a->attr.remote);
+    if (GBA_OK == a->part_status)
+        a->part_status = node_join(a);
+    if (GBA_OK == a->part_status && GBA_KIND_LEADERS == gba_agree_candidate(a)->kind)
+        a->part_status = domain_join(a);
+    if (GBA_OK == a->part_status && a->shape.kind >= GBA_SHAPE_MESSAGES)
+        a->part_status = gba_path_hybrid_open(a->path, &a->shape, a->attr.remote);
 }
 
 /* ------------------------------------------------------------------------------- the end --- */
@@ -286,9 +286,9 @@ void gba_build_arm(struct gba_agreement *a)
 {
     const bool all = GBA_KIND_ALL == gba_agree_candidate(a)->kind;
 
-    a->mine = GBA_OK;
+    a->part_status = GBA_OK;
     if (a->path != NULL && a->path->group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
-        a->mine = gba_configure_group(a->path->group, a->info.terms.sequence);
+        a->part_status = gba_configure_group(a->path->group, a->info.terms.sequence);
 }
 
 /*
@@ -350,7 +350,7 @@ void gba_build_finish(struct gba_agreement *a)
 void gba_build_undo(struct gba_agreement *a)
 {
     /* Rank 0 has a group that no member has joined. */
-    if (GBA_AGREE_HANDLES == a->state && 0 == a->oob.rank && GBA_OK == a->mine &&
+    if (GBA_AGREE_HANDLES == a->state && 0 == a->oob.rank && GBA_OK == a->part_status &&
         GBA_KIND_ALL == gba_agree_candidate(a)->kind)
         gba_free_handle(a->device, &a->handle);
     gba_path_destroy(a->path);

@@ -43,7 +43,7 @@ static gba_status_t post(struct gba_agreement *a, enum gba_agree_state state, ui
 /* Whether all members are ready so far. */
 static gba_status_t post_vote(struct gba_agreement *a, enum gba_agree_state state)
 {
-    a->words[0] = gba_refusal_word(a->mine, a->oob.rank);
+    a->words[0] = gba_refusal_word(a->part_status, a->oob.rank);
     return post(a, state, 1);
 }
 
@@ -69,23 +69,23 @@ static gba_status_t end(struct gba_agreement *a)
 static gba_status_t next(struct gba_agreement *a);
 
 /* A trial keeps the path, and goes on. */
-static gba_status_t keep_made(struct gba_agreement *a)
+static gba_status_t keep_path(struct gba_agreement *a)
 {
-    struct gba_candidate *candidate = &a->list.at[a->at];
-    struct gba_made *made = &a->made->at[a->made->count++];
+    struct gba_candidate *candidate = &a->list.candidates[a->place];
+    struct gba_trial_path *path = &a->trial_paths->entries[a->trial_paths->count++];
 
-    made->choice = candidate->choice;
-    made->place = a->at;
-    made->kind = gba_build_kind(a);
-    made->path = a->path;
-    made->cost = UINT64_MAX;
-    made->dropped = false;
-    snprintf(made->why, sizeof made->why, "%s", a->text.why);
+    path->choice = candidate->choice;
+    path->place = a->place;
+    path->kind = gba_build_kind(a);
+    path->path = a->path;
+    path->cost = UINT64_MAX;
+    path->dropped = false;
+    snprintf(path->why, sizeof path->why, "%s", a->text.why);
     a->path = NULL;
     candidate->tried = true;
     /* One group of each kind is enough. */
     for (uint32_t i = 0; i < a->list.count && gba_candidate_is_group(candidate); i++)
-        a->list.at[i].tried |= a->list.at[i].kind == candidate->kind;
+        a->list.candidates[i].tried |= a->list.candidates[i].kind == candidate->kind;
     return next(a);
 }
 
@@ -94,15 +94,15 @@ static gba_status_t take(struct gba_agreement *a)
 {
     gba_build_finish(a);
     if (GBA_DUE_TRIAL == a->due)
-        return keep_made(a);
+        return keep_path(a);
     return end(a);
 }
 
 static gba_status_t refuse(struct gba_agreement *a, struct gba_refusal refusal)
 {
-    a->list.at[a->at].unmade = GBA_AGREE_HANDLES == a->state;
+    a->list.candidates[a->place].maker_refused = GBA_AGREE_HANDLES == a->state;
     gba_build_undo(a);
-    gba_plan_refuse(&a->list, a->at, refusal, GBA_DUE_TRIAL != a->due);
+    gba_plan_refuse(&a->list, a->place, refusal, GBA_DUE_TRIAL != a->due);
     return next(a);
 }
 
@@ -161,12 +161,12 @@ static bool is_passed_over(struct gba_agreement *a)
 {
     const struct gba_choice choice = gba_agree_candidate(a)->choice;
     const bool trial = GBA_DUE_TRIAL == a->due;
-    const bool current = trial && gba_choices_equal(choice, a->made->at[0].choice);
+    const bool current = trial && gba_choices_equal(choice, a->trial_paths->entries[0].choice);
 
     if (current)
-        a->made->place = a->at;
+        a->trial_paths->place = a->place;
     if (current || (trial && gba_trial_lost(&a->record, choice)))
-        return a->list.at[a->at].tried = true;
+        return a->list.candidates[a->place].tried = true;
     return false;
 }
 
@@ -184,15 +184,15 @@ static gba_status_t next(struct gba_agreement *a)
     enum gba_need need;
 
     do
-        need = gba_plan_next(&a->list, &a->at);
-    while (GBA_NEED_NOTHING == need && a->at < a->list.count && is_passed_over(a));
+        need = gba_plan_next(&a->list, &a->place);
+    while (GBA_NEED_NOTHING == need && a->place < a->list.count && is_passed_over(a));
     if (GBA_NEED_SWITCHES == need) {
         gba_switches_fill(a->words, &a->attr, 0 == a->oob.rank);
         return post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
     }
     if (GBA_NEED_LAYOUT == need)
         return post_layout(a);
-    return a->at < a->list.count ? candidate_begin(a) : end(a);
+    return a->place < a->list.count ? candidate_begin(a) : end(a);
 }
 
 static gba_status_t list_make(struct gba_agreement *a)

@@ -8,16 +8,16 @@ bool gba_reason_passes(gba_status_t reason)
 }
 
 /* The expected time of a path; 0: not known, also as long as the hosts are not. */
-static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t at)
+static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t switch_index)
 {
     const struct gba_switches *switches = &info->switches;
-    const uint32_t most =
-        at < switches->count ? switches->members_max[at] : info->terms.members_max;
+    const uint32_t most = switch_index < switches->count ? switches->members_max[switch_index]
+                                                         : info->terms.members_max;
 
     return gba_choice_cost(info, choice,
-                           GBA_AT_EACH == at ? info->ports
-                           : 0 == most       ? 1
-                                             : (info->hosts - 1) / most + 1);
+                           GBA_AT_EACH == switch_index ? info->ports
+                           : 0 == most                 ? 1
+                                                       : (info->hosts - 1) / most + 1);
 }
 
 static enum gba_need candidate_need(const struct gba_info *info, enum gba_kind kind)
@@ -32,13 +32,14 @@ static enum gba_need candidate_need(const struct gba_info *info, enum gba_kind k
 }
 
 static void list_add(struct gba_list *list, const struct gba_info *info, struct gba_choice choice,
-                     enum gba_kind kind, uint8_t at, struct gba_refusal refusal)
+                     enum gba_kind kind, uint8_t switch_index, struct gba_refusal refusal)
 {
-    list->at[list->count++] = (struct gba_candidate){.kind = (uint8_t)kind,
-                                                     .need = (uint8_t)candidate_need(info, kind),
-                                                     .at = at,
-                                                     .choice = choice,
-                                                     .refusal = refusal};
+    list->candidates[list->count++] =
+        (struct gba_candidate){.kind = (uint8_t)kind,
+                               .need = (uint8_t)candidate_need(info, kind),
+                               .switch_index = switch_index,
+                               .choice = choice,
+                               .refusal = refusal};
 }
 
 static struct gba_refusal software_refusal(const struct gba_info *info)
@@ -54,20 +55,21 @@ static struct gba_refusal software_refusal(const struct gba_info *info)
 
 /* Why no member is to try a group at that switch of rank 0; GBA_OK: they may. */
 static struct gba_refusal switch_refusal(const struct gba_info *info, enum gba_kind kind,
-                                         uint32_t at)
+                                         uint32_t switch_index)
 {
     const struct gba_switches *switches = &info->switches;
     const uint32_t most =
-        0 == switches->count ? info->terms.members_max : switches->members_max[at];
+        0 == switches->count ? info->terms.members_max : switches->members_max[switch_index];
     /* On one host only the leader's device counts, that of rank 0. */
-    const bool lacks = at < switches->count && UINT32_MAX != switches->lacking[at] &&
+    const bool lacks = switch_index < switches->count &&
+                       UINT32_MAX != switches->lacking[switch_index] &&
                        (GBA_KIND_ALL == kind || !info->one_host);
 
     if (GBA_KIND_LEADERS == kind && GBA_OK != info->memory.reason)
         return info->memory;
     /* Of the reasons of several members the lowest status counts. */
     if (lacks && (GBA_KIND_LEADERS == kind || info->device.reason > GBA_ERR_OTHER_DEVICE))
-        return (struct gba_refusal){GBA_ERR_OTHER_DEVICE, switches->lacking[at]};
+        return (struct gba_refusal){GBA_ERR_OTHER_DEVICE, switches->lacking[switch_index]};
     if (GBA_KIND_ALL == kind && GBA_OK != info->device.reason &&
         (info->one_device || 0 != switches->count))
         return info->device;
@@ -87,15 +89,16 @@ static void list_kind(struct gba_list *list, const struct gba_info *info, enum g
 {
     const uint32_t count = 0 == info->switches.count ? 1 : info->switches.count;
 
-    for (uint32_t at = 0; at < count; at++)
-        list_add(list, info, group_choice(kind), kind, (uint8_t)at, switch_refusal(info, kind, at));
+    for (uint32_t switch_index = 0; switch_index < count; switch_index++)
+        list_add(list, info, group_choice(kind), kind, (uint8_t)switch_index,
+                 switch_refusal(info, kind, switch_index));
 }
 
 /* Groups at the switch of each leader, if no switch serves all. */
 static void list_each(struct gba_list *list, const struct gba_info *info)
 {
-    for (uint32_t at = 0; at < info->switches.count; at++)
-        if (UINT32_MAX == info->switches.lacking[at])
+    for (uint32_t switch_index = 0; switch_index < info->switches.count; switch_index++)
+        if (UINT32_MAX == info->switches.lacking[switch_index])
             return;
     if (0 != info->switches.count && !info->one_host)
         list_add(list, info, group_choice(GBA_KIND_LEADERS), GBA_KIND_LEADERS, GBA_AT_EACH,
@@ -202,7 +205,7 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
             list_add(list, info, choices[i], GBA_KIND_SOFTWARE, 0, software_refusal(info));
     if (trial)
         return;
-    sort_software(&list->at[from], list->count - from, info);
+    sort_software(&list->candidates[from], list->count - from, info);
     list_add(list, info, (struct gba_choice){.fallback = true}, GBA_KIND_FALLBACK, 0, none);
 }
 
@@ -212,12 +215,12 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
 static void list_keep(struct gba_list *list, const struct gba_list *before)
 {
     for (uint32_t i = 0; i < before->count; i++) {
-        const struct gba_candidate *tried = &before->at[i];
+        const struct gba_candidate *tried = &before->candidates[i];
 
         for (uint32_t k = 0; k < list->count && tried->tried; k++) {
-            struct gba_candidate *candidate = &list->at[k];
+            struct gba_candidate *candidate = &list->candidates[k];
 
-            if (candidate->kind == tried->kind && candidate->at == tried->at &&
+            if (candidate->kind == tried->kind && candidate->switch_index == tried->switch_index &&
                 gba_choices_equal(candidate->choice, tried->choice)) {
                 *candidate = *tried;
                 break;
@@ -240,8 +243,8 @@ static struct gba_refusal reason_of_all(const struct gba_list *list)
     struct gba_refusal all = {GBA_OK, 0};
 
     for (uint32_t i = 0; i < list->count; i++)
-        if (GBA_KIND_ALL == list->at[i].kind)
-            reason_add(&all, list->at[i].refusal);
+        if (GBA_KIND_ALL == list->candidates[i].kind)
+            reason_add(&all, list->candidates[i].refusal);
     return all;
 }
 
@@ -254,8 +257,8 @@ static void leaders_refuse(struct gba_list *list)
         GBA_ERR_OTHER_DEVICE == all.reason)
         return;
     for (uint32_t i = 0; i < list->count; i++)
-        if (GBA_KIND_LEADERS == list->at[i].kind)
-            list->at[i].refusal = all;
+        if (GBA_KIND_LEADERS == list->candidates[i].kind)
+            list->candidates[i].refusal = all;
 }
 
 /* The names of members with a GPU need the layout. So does the order of the list, which depends on
@@ -289,22 +292,23 @@ void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t
     list_keep(list, &before);
     leaders_refuse(list);
     for (uint32_t i = 0; i < list->count; i++)
-        list->at[i].cost = cost_of(info, list->at[i].choice, list->at[i].at);
+        list->candidates[i].cost =
+            cost_of(info, list->candidates[i].choice, list->candidates[i].switch_index);
 }
 
-enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *at)
+enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *place)
 {
-    for (*at = 0; *at < list->count; ++*at)
-        if (!list->at[*at].tried && GBA_OK == list->at[*at].refusal.reason)
+    for (*place = 0; *place < list->count; ++*place)
+        if (!list->candidates[*place].tried && GBA_OK == list->candidates[*place].refusal.reason)
             break;
-    if (GBA_NEED_NOTHING != list->need || *at == list->count)
+    if (GBA_NEED_NOTHING != list->need || *place == list->count)
         return (enum gba_need)list->need;
-    return (enum gba_need)list->at[*at].need;
+    return (enum gba_need)list->candidates[*place].need;
 }
 
-void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike)
+void gba_plan_refuse(struct gba_list *list, uint32_t place, struct gba_refusal refusal, bool alike)
 {
-    struct gba_candidate *candidate = &list->at[at];
+    struct gba_candidate *candidate = &list->candidates[place];
 
     candidate->tried = true;
     candidate->refusal = refusal;
@@ -314,17 +318,17 @@ void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refu
             list->need = GBA_NEED_SWITCHES;
     }
     /* What one software barrier lacks, memory or a connection, the others lack as well. */
-    for (uint32_t i = at + 1; alike && i < list->count; i++)
-        if (GBA_KIND_SOFTWARE == candidate->kind && GBA_KIND_SOFTWARE == list->at[i].kind)
-            list->at[i].refusal = refusal;
+    for (uint32_t i = place + 1; alike && i < list->count; i++)
+        if (GBA_KIND_SOFTWARE == candidate->kind && GBA_KIND_SOFTWARE == list->candidates[i].kind)
+            list->candidates[i].refusal = refusal;
 }
 
 bool gba_plan_misses(const struct gba_list *list, const struct gba_candidate *candidate)
 {
     return gba_candidate_is_group(candidate) && GBA_OK != candidate->refusal.reason &&
-           GBA_AT_EACH != candidate->at &&
+           GBA_AT_EACH != candidate->switch_index &&
            (candidate->tried || GBA_KIND_ALL == candidate->kind ||
-            GBA_KIND_ALL != list->at[0].kind);
+            GBA_KIND_ALL != list->candidates[0].kind);
 }
 
 struct gba_refusal gba_plan_reason(const struct gba_list *list)
@@ -332,12 +336,12 @@ struct gba_refusal gba_plan_reason(const struct gba_list *list)
     struct gba_refusal of_leaders = {GBA_OK, 0};
 
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct gba_candidate *candidate = &list->at[i];
+        const struct gba_candidate *candidate = &list->candidates[i];
 
         if (GBA_KIND_LEADERS != candidate->kind)
             continue;
         /* Groups at several switches, the last resort, say more than that no switch serves all. */
-        if (GBA_AT_EACH == candidate->at && !gba_reason_passes(of_leaders.reason))
+        if (GBA_AT_EACH == candidate->switch_index && !gba_reason_passes(of_leaders.reason))
             of_leaders = (struct gba_refusal){GBA_OK, 0};
         reason_add(&of_leaders, candidate->refusal);
     }
@@ -348,7 +352,8 @@ struct gba_refusal gba_plan_reason(const struct gba_list *list)
 struct gba_refusal gba_plan_no_software(const struct gba_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
-        if (GBA_KIND_SOFTWARE == list->at[i].kind && GBA_OK != list->at[i].refusal.reason)
-            return list->at[i].refusal;
+        if (GBA_KIND_SOFTWARE == list->candidates[i].kind &&
+            GBA_OK != list->candidates[i].refusal.reason)
+            return list->candidates[i].refusal;
     return (struct gba_refusal){GBA_OK, 0};
 }

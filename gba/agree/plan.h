@@ -18,8 +18,8 @@ enum gba_kind {
     GBA_KIND_FALLBACK  /* the runtime's own barrier */
 };
 
-/* In gba_candidate.at: each leader uses the device at the switch of rank 0, if it has one there,
- * else its chosen device. */
+/* In gba_candidate.switch_index: each leader uses the device at the switch of rank 0, if it has one
+ * there, else its chosen device. */
 #define GBA_AT_EACH UINT8_MAX
 
 /* What the members have to exchange before they can try a candidate. */
@@ -30,11 +30,11 @@ enum gba_need {
 };
 
 struct gba_candidate {
-    uint8_t kind; /* enum gba_kind */
-    uint8_t need; /* enum gba_need */
-    uint8_t at;   /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
-    bool tried;   /* the members have tried it; the refusal is that of a step */
-    bool unmade;  /* its maker refused, before another member took part */
+    uint8_t kind;         /* enum gba_kind */
+    uint8_t need;         /* enum gba_need */
+    uint8_t switch_index; /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
+    bool tried;           /* the members have tried it; the refusal is that of a step */
+    bool maker_refused;   /* its maker refused, before another member took part */
     struct gba_choice choice;
     uint64_t cost; /* ns, expected; 0: not known, see gba_cost */
     struct gba_refusal refusal;
@@ -52,7 +52,7 @@ struct gba_list {
     uint8_t need;    /* enum gba_need: of the order of the list, before any candidate */
     bool needs_more; /* once a group is refused, the members need other switches of rank 0 */
     uint32_t count;
-    struct gba_candidate at[GBA_LIST_MOST];
+    struct gba_candidate candidates[GBA_LIST_MOST];
 };
 
 /*
@@ -62,13 +62,13 @@ struct gba_list {
  */
 void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due);
 
-/* Find the first usable candidate. at: set to it, or to the number of candidates: there is none.
- * Returns what the members exchange before they try it, or before the list ends. */
-enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *at);
+/* Find the first usable candidate. place: set to its place, or to the number of candidates: there
+ * is none. Returns what the members exchange before they try it, or before the list ends. */
+enum gba_need gba_plan_next(const struct gba_list *list, uint32_t *place);
 
 /* A step of this candidate failed: record it. alike: also for the candidates that need the same; a
  * trial tries each. */
-void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike);
+void gba_plan_refuse(struct gba_list *list, uint32_t place, struct gba_refusal refusal, bool alike);
 
 /* Whether the team misses the group of this candidate of the list: it is refused, and no group of
  * all members stands for the switch. */

@@ -140,14 +140,14 @@ static void agreement_end(struct gba_agreement *a)
 
 /* ----------------------------------------------------------------------------- the outcome --- */
 
-/* Describe the candidate a->at for the user. Returns GBA_OK or GBA_ERR_NOMEM. */
+/* Describe the candidate a->place for the user. Returns GBA_OK or GBA_ERR_NOMEM. */
 static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size_t len)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
     const bool group = gba_candidate_is_group(candidate);
     gba_status_t status;
 
-    a->device = group ? gba_build_device(a, candidate->at) : NULL;
+    a->device = group ? gba_build_device(a, candidate->switch_index) : NULL;
     if (GBA_KIND_FALLBACK == candidate->kind) {
         snprintf(text, len, "the runtime's own barrier");
         return GBA_OK;
@@ -159,8 +159,8 @@ static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size
     }
     status = gba_shape_make(&a->shape, &a->topology, &a->info, candidate, 0);
     if (GBA_OK == status)
-        gba_build_describe(a, GBA_AT_EACH != candidate->at && a->info.switches.count > 1, text,
-                           len);
+        gba_build_describe(a, GBA_AT_EACH != candidate->switch_index && a->info.switches.count > 1,
+                           text, len);
     gba_domains_fini(&a->shape.domains);
     return status;
 }
@@ -168,16 +168,16 @@ static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size
 /* The loop has ended, at the candidate that the team takes. */
 static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *prediction)
 {
-    const uint32_t taken = a->at;
+    const uint32_t taken = a->place;
     gba_status_t status = GBA_OK;
 
     prediction->count = a->list.count;
-    for (a->at = 0; a->at < a->list.count && GBA_OK == status; a->at++) {
+    for (a->place = 0; a->place < a->list.count && GBA_OK == status; a->place++) {
         char text[sizeof prediction->candidates[0].text - 16] = "";
-        gba_predicted_t *shown = &prediction->candidates[a->at];
+        gba_predicted_t *shown = &prediction->candidates[a->place];
 
         *shown = (gba_predicted_t){.path = gba_build_kind(a),
-                                   .taken = a->at == taken,
+                                   .taken = a->place == taken,
                                    .cost = gba_agree_candidate(a)->cost,
                                    .reason = gba_agree_candidate(a)->refusal.reason,
                                    .culprit = gba_agree_candidate(a)->refusal.culprit};

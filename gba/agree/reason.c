@@ -19,25 +19,25 @@ static void tried_set(struct gba_agreement *a)
 
     a->text.tried[0] = '\0';
     for (uint32_t i = 0; several && i < a->list.count && used < sizeof a->text.tried; i++) {
-        const struct gba_candidate *c = &a->list.at[i];
+        const struct gba_candidate *c = &a->list.candidates[i];
 
         if (!gba_plan_misses(&a->list, c))
             continue;
-        device = gba_build_device(a, c->at);
+        device = gba_build_device(a, c->switch_index);
         if (device == NULL)
             continue;
         a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);
         used += (size_t)snprintf(a->text.tried + used, sizeof a->text.tried - used, "%s%s (%s%s%s)",
                                  0 == used ? "; not at " : ", ", device->path,
-                                 gba_status_text(c->refusal.reason), c->unmade ? "" : ", ",
-                                 c->unmade ? "" : member);
+                                 gba_status_text(c->refusal.reason), c->maker_refused ? "" : ", ",
+                                 c->maker_refused ? "" : member);
     }
 }
 
 void gba_reason_describe(struct gba_team *team)
 {
     snprintf(team->words.why, sizeof team->words.why, "%s: %s%s%s", gba_path_name(team->kind),
-             team->words.instead, team->words.because, team->words.measured);
+             team->words.path, team->words.no_group, team->words.measured);
 }
 
 /* The failure of a group, and the first barrier without it. `member` is a member that observed it
@@ -46,7 +46,7 @@ static void failure_describe(struct gba_agreement *a, gba_status_t reason, const
 {
     struct gba_team *team = a->team;
 
-    snprintf(team->words.because, sizeof team->words.because,
+    snprintf(team->words.no_group, sizeof team->words.no_group,
              ", from barrier %llu on; %s in barrier %llu (%s)",
              (unsigned long long)gba_team_rounds(team) + 1, gba_status_text(reason),
              (unsigned long long)a->info.failed_round, member);
@@ -67,14 +67,14 @@ static void no_group(struct gba_agreement *a)
     if (failed)
         failure_describe(a, refusal.reason, member);
     else if (a->attr.device_text != NULL)
-        snprintf(team->words.because, sizeof team->words.because, "; no device: %s",
+        snprintf(team->words.no_group, sizeof team->words.no_group, "; no device: %s",
                  a->attr.device_text);
     else
-        snprintf(team->words.because, sizeof team->words.because, "; %s%s (%s)",
+        snprintf(team->words.no_group, sizeof team->words.no_group, "; %s%s (%s)",
                  GBA_ERR_NO_DEVICE == refusal.reason ? "" : "no device: ",
                  gba_status_text(refusal.reason), member);
-    length = strlen(team->words.because);
-    snprintf(team->words.because + length, sizeof team->words.because - length, "%s",
+    length = strlen(team->words.no_group);
+    snprintf(team->words.no_group + length, sizeof team->words.no_group - length, "%s",
              a->text.tried);
     gba_reason_describe(team);
     gba_renegotiation_plan(team, refusal.reason, failed, a->info.terms.backoff);
@@ -93,8 +93,8 @@ static void take_group(struct gba_agreement *a)
         gba_trial_plan(team, gba_agree_candidate(a)->choice);
     else
         gba_trial_cancel(team);
-    snprintf(team->words.instead, sizeof team->words.instead, "%s", a->text.why);
-    snprintf(team->words.because, sizeof team->words.because, "%s", a->text.tried);
+    snprintf(team->words.path, sizeof team->words.path, "%s", a->text.why);
+    snprintf(team->words.no_group, sizeof team->words.no_group, "%s", a->text.tried);
     gba_reason_describe(team);
 }
 
@@ -117,12 +117,12 @@ static void take(struct gba_agreement *a)
     }
     if (GBA_KIND_SOFTWARE == candidate->kind) {
         gba_trial_plan(team, candidate->choice);
-        snprintf(team->words.instead, sizeof team->words.instead, "%s", a->text.why);
+        snprintf(team->words.path, sizeof team->words.path, "%s", a->text.why);
     } else {
         gba_trial_cancel(team);
         software = gba_plan_no_software(&a->list);
         a->oob.name_member(a->oob.ctx, software.culprit, member, sizeof member);
-        snprintf(team->words.instead, sizeof team->words.instead, "no software barrier: %s (%s)",
+        snprintf(team->words.path, sizeof team->words.path, "no software barrier: %s (%s)",
                  gba_status_text(software.reason), member);
     }
     no_group(a);
@@ -131,7 +131,7 @@ static void take(struct gba_agreement *a)
 void gba_reason_set(struct gba_agreement *a)
 {
     tried_set(a);
-    if (a->at < a->list.count)
+    if (a->place < a->list.count)
         take(a);
     else
         no_group(a); /* a renegotiation: the team keeps its path */

@@ -160,7 +160,7 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool die
     team->renegotiation.lost_device |= died || GBA_ERR_DEAD == reason;
     if (gba_reason_passes(reason) || elsewhere ||
         (team->renegotiation.lost_device && team->renegotiation.device_returns))
-        team->renegotiation.at = gba_team_barriers(team) + backoff;
+        team->renegotiation.due = gba_team_barriers(team) + backoff;
     if (elsewhere)
         team->renegotiation.backoff =
             backoff; /* the team had a group: start with the first backoff */
@@ -181,20 +181,20 @@ void gba_trial_plan(struct gba_team *team, struct gba_choice choice)
         return;
     team->trial.is_short = team->trial.after > SHORT_AFTER &&
                            gba_path_shared_schedules(team->path, &radices, &current) > 1;
-    team->trial.at =
+    team->trial.due =
         gba_team_barriers(team) + (team->trial.is_short ? SHORT_AFTER : team->trial.after);
 }
 
 void gba_trial_cancel(struct gba_team *team)
 {
-    team->trial.at = 0;
+    team->trial.due = 0;
     team->trial.is_short = false;
     team->words.measured[0] = '\0';
 }
 
 void gba_renegotiation_cancel(struct gba_team *team)
 {
-    team->renegotiation.at = UINT64_MAX;
+    team->renegotiation.due = UINT64_MAX;
 }
 
 gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
@@ -203,9 +203,9 @@ gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
         return GBA_DUE_CREATE;
     if (gba_failover_leaves(team))
         return GBA_DUE_RECOVER;
-    if (gba_team_barriers(team) >= team->renegotiation.at)
+    if (gba_team_barriers(team) >= team->renegotiation.due)
         return GBA_DUE_REQUEST;
-    if (may_block && 0 != team->trial.at && gba_team_barriers(team) >= team->trial.at)
+    if (may_block && 0 != team->trial.due && gba_team_barriers(team) >= team->trial.due)
         return GBA_DUE_TRIAL;
     return GBA_DUE_NOTHING;
 }

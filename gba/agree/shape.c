@@ -71,13 +71,15 @@ static void schedules_make(struct gba_shape *shape, const struct gba_info *info,
 }
 
 /* Assign the node leaders to groups. */
-static gba_status_t domains_make(struct gba_shape *shape, const struct gba_info *info, uint32_t at)
+static gba_status_t domains_make(struct gba_shape *shape, const struct gba_info *info,
+                                 uint32_t switch_index)
 {
     const struct gba_switches *switches = &info->switches;
-    const struct gba_port same = {.members_max = at < switches->count ? switches->members_max[at]
-                                                                      : info->terms.members_max};
+    const struct gba_port same = {.members_max = switch_index < switches->count
+                                                     ? switches->members_max[switch_index]
+                                                     : info->terms.members_max};
     const bool central = GBA_ALGORITHM_V3 == info->terms.algorithm;
-    const bool each = GBA_AT_EACH == at;
+    const bool each = GBA_AT_EACH == switch_index;
     gba_status_t status =
         gba_domains_init(&shape->domains, shape->topology, each ? port_of : port_same,
                          each ? (const void *)info : &same);
@@ -124,7 +126,7 @@ gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topolo
         topology->local_size > GBA_NODE_FLAGS_ABOVE)
         shape->slots = GBA_NODE_FLAGS_SLOTS;
     if (GBA_KIND_LEADERS == candidate->kind)
-        return domains_make(shape, info, candidate->at);
+        return domains_make(shape, info, candidate->switch_index);
     if (GBA_SHAPE_COUNTER != shape->kind)
         shape->algorithm = algorithm_table(choice->algorithm, one_host);
     shape->replaced = GBA_ALGORITHM_V3 == info->terms.algorithm && !one_host && !info->pull;

@@ -183,13 +183,13 @@ struct gba_choice gba_choice_first(const struct gba_info *info)
 }
 
 bool gba_choice_slow(const struct gba_info *info, const struct gba_choice *choices, uint32_t count,
-                     uint32_t at)
+                     uint32_t choice)
 {
-    const uint64_t cost = gba_choice_cost(info, choices[at], 1);
+    const uint64_t cost = gba_choice_cost(info, choices[choice], 1);
 
     for (uint32_t i = 0;
-         i < count && info->one_host && !info->oversubscribed && !choices[at].fallback; i++)
-        if (!choices[i].fallback && choices[i].hierarchy == choices[at].hierarchy &&
+         i < count && info->one_host && !info->oversubscribed && !choices[choice].fallback; i++)
+        if (!choices[i].fallback && choices[i].hierarchy == choices[choice].hierarchy &&
             gba_choice_cost(info, choices[i], 1) < cost / 2)
             return true;
     return false;

@@ -49,6 +49,6 @@ uint64_t gba_choice_cost(const struct gba_info *info, struct gba_choice choice, 
  * expected to be twice that of another one of its hierarchy, which is more than the formula errs.
  */
 bool gba_choice_slow(const struct gba_info *info, const struct gba_choice *choices, uint32_t count,
-                     uint32_t at);
+                     uint32_t choice);
 
 #endif

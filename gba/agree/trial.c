@@ -53,8 +53,8 @@ static const struct gba_trial_row *row_find(const struct gba_trial_record *recor
                                             struct gba_choice choice)
 {
     for (uint32_t i = 0; i < record->count; i++)
-        if (gba_choices_equal(record->at[i].choice, choice))
-            return &record->at[i];
+        if (gba_choices_equal(record->rows[i].choice, choice))
+            return &record->rows[i];
     return NULL;
 }
 
@@ -62,11 +62,11 @@ static const struct gba_trial_row *row_find(const struct gba_trial_record *recor
 static struct gba_trial_row *row_get(struct gba_trial_record *record, struct gba_choice choice)
 {
     const struct gba_trial_row *row = row_find(record, choice);
-    const uint32_t at = row != NULL ? (uint32_t)(row - record->at) : record->count;
+    const uint32_t index = row != NULL ? (uint32_t)(row - record->rows) : record->count;
 
-    if (row == NULL && at < GBA_TRIAL_MOST)
-        record->at[record->count++] = (struct gba_trial_row){.choice = choice};
-    return at < GBA_TRIAL_MOST ? &record->at[at] : NULL;
+    if (row == NULL && index < GBA_TRIAL_MOST)
+        record->rows[record->count++] = (struct gba_trial_row){.choice = choice};
+    return index < GBA_TRIAL_MOST ? &record->rows[index] : NULL;
 }
 
 void gba_trial_add(struct gba_trial_record *record, struct gba_choice choice, uint64_t cost)

@@ -28,7 +28,7 @@ struct gba_trial_record {
         bool lost; /* a member gave it up: no further pass makes it, and it has no costs */
         uint32_t measured;
         uint64_t cost[GBA_TRIAL_PASSES];
-    } at[GBA_TRIAL_MOST];
+    } rows[GBA_TRIAL_MOST];
 };
 
 /*

@@ -46,7 +46,7 @@ GBA_STEP gba_status_t gba_dissemination_test_on(const struct gba_transport_ops *
                                                 struct gba_transport *transport)
 {
     while (algo->distance < algo->size) {
-        uint32_t word = ops->mine(transport, algo->slot, gba_slot_parity(algo->seq));
+        uint32_t word = ops->load(transport, algo->slot, gba_slot_parity(algo->seq));
         gba_status_t status;
 
         /* "Reached", not "equals": where one word serves both parities, the peer may be one round
@@ -115,7 +115,7 @@ GBA_STEP gba_status_t gba_radix_test_on(const struct gba_transport_ops *ops,
          */
         while (algo->seen < algo->lanes) {
             uint32_t word =
-                ops->mine(transport, algo->slot + algo->seen, gba_slot_parity(algo->seq));
+                ops->load(transport, algo->slot + algo->seen, gba_slot_parity(algo->seq));
 
             if (!GBA_SEQ_REACHED(word, algo->seq))
                 return GBA_INPROGRESS;
@@ -233,7 +233,7 @@ GBA_STEP gba_status_t gba_tree_test_on(const struct gba_transport_ops *ops,
     gba_status_t status;
 
     while (algo->seen < algo->lanes) {
-        uint32_t word = ops->mine(transport, gba_sched_tree_arrival_slot(algo->seen), parity);
+        uint32_t word = ops->load(transport, gba_sched_tree_arrival_slot(algo->seen), parity);
 
         if (!GBA_SEQ_REACHED(word, algo->seq))
             return GBA_INPROGRESS;
@@ -247,7 +247,7 @@ GBA_STEP gba_status_t gba_tree_test_on(const struct gba_transport_ops *ops,
     }
     if (algo->seen == algo->lanes) {
         if (0 != algo->rank &&
-            !GBA_SEQ_REACHED(ops->mine(transport, algo->slot, parity), algo->seq))
+            !GBA_SEQ_REACHED(ops->load(transport, algo->slot, parity), algo->seq))
             return GBA_INPROGRESS;
         algo->seen++;
         status = gba_tree_release_on(ops, algo, transport);

@@ -83,7 +83,7 @@ static bool lane_take(struct signals *s, struct lane *lane)
 
 /* Acquire: the kernel copied the signal before. Makes no system call. A failure is returned by
  * progress. */
-static uint32_t signals_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t signals_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct signals *s = (struct signals *)transport;
 
@@ -151,7 +151,7 @@ static void signals_destroy(struct gba_transport *transport)
 static const struct gba_transport_ops signals_ops = {.name = "tcp",
                                                      .set = signals_set,
                                                      .begin = signals_begin,
-                                                     .mine = signals_mine,
+                                                     .load = signals_load,
                                                      .sent = signals_sent,
                                                      .progress = signals_progress,
                                                      .destroy = signals_destroy};

@@ -196,15 +196,15 @@ static bool attempt_make(struct attempt *attempt)
 static bool attempt_take(struct attempt *attempt)
 {
     gba_device_t *device = attempt->device;
-    bool mine;
+    bool taken;
 
     lock_take();
-    mine = !device->again.busy && device->dev == attempt->lost;
-    device->again.busy |= mine;
+    taken = !device->again.busy && device->dev == attempt->lost;
+    device->again.busy |= taken;
     memcpy(attempt->key, device->key, sizeof attempt->key);
     attempt->has_key = device->has_key;
     lock_give();
-    return mine;
+    return taken;
 }
 
 /* Give the right back. made: the device takes the connection again.next. */

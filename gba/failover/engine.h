@@ -67,7 +67,7 @@ struct gba_team {
     } watchdog;
 
     struct {                 /* see agree/schedule.c */
-        uint64_t at;         /* barriers at which members renegotiate; UINT64_MAX: never */
+        uint64_t due;        /* barriers at which members renegotiate; UINT64_MAX: never */
         uint64_t backoff;    /* rank 0: barriers until the next renegotiation */
         bool multi_device;   /* rank 0 has several devices */
         bool device_returns; /* rank 0's device may come back after its death */
@@ -81,7 +81,7 @@ struct gba_team {
     struct gba_message_barrier degraded; /* not opened: there is no degraded mode */
 
     struct {            /* the measurement of other barriers; see trial_run.c */
-        uint64_t at;    /* barriers at which the next trial is due; 0: never */
+        uint64_t due;   /* barriers at which the next trial is due; 0: never */
         uint64_t after; /* rank 0's trial_after; 0: never */
         uint64_t pause; /* barriers from the last trial, or the choice, to the next trial */
         uint64_t began; /* time of the last trial, or of the choice of the path, ns */
@@ -97,8 +97,8 @@ struct gba_team {
     uint32_t culprit;                /* the member that caused the reason */
     char name[64];
     struct {                /* for gba_team_why */
-        char instead[224];  /* the path without a group */
-        char because[448];  /* why there is no group */
+        char path[224];     /* the path without a group */
+        char no_group[448]; /* why there is no group */
         char measured[448]; /* the figures of the last trial, or "" */
         char why[1152];
     } words;
@@ -122,18 +122,18 @@ static inline bool gba_team_attends(const struct gba_team *team)
 {
     const uint64_t barriers = gba_team_barriers(team);
 
-    return barriers >= team->renegotiation.at ||
-           (0 != team->trial.at && barriers >= team->trial.at);
+    return barriers >= team->renegotiation.due ||
+           (0 != team->trial.due && barriers >= team->trial.due);
 }
 
 /* The rounds at which gba_team_attends becomes true, if no barrier takes the fallback; UINT64_MAX:
  * never. */
 static inline uint64_t gba_team_attention(const struct gba_team *team)
 {
-    uint64_t at = team->renegotiation.at;
+    uint64_t at = team->renegotiation.due;
 
-    if (0 != team->trial.at && team->trial.at < at)
-        at = team->trial.at;
+    if (0 != team->trial.due && team->trial.due < at)
+        at = team->trial.due;
     if (UINT64_MAX == at)
         return at;
     return at > team->fallback_barriers ? at - team->fallback_barriers : 0;

@@ -44,7 +44,7 @@ static uint32_t late_slot(const struct gba_message_barrier *barrier)
             return barrier->algorithm->awaited(algo);
         return UINT32_MAX;
     }
-    word = barrier->transport->ops->mine(barrier->transport, 0, gba_slot_parity(algo->seq));
+    word = barrier->transport->ops->load(barrier->transport, 0, gba_slot_parity(algo->seq));
     return GBA_SEQ_REACHED(word, algo->seq) ? UINT32_MAX : 0;
 }
 

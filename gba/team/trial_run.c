@@ -58,8 +58,8 @@ struct trial {
     const gba_team_attr_t *attr;
     const gba_oob_t *oob;
     struct gba_info *info; /* of the agreement */
-    struct gba_made_list made;
-    bool current;          /* made.at[0] is the team's own path */
+    struct gba_trial_paths paths;
+    bool current;          /* paths.entries[0] is the team's own path */
     gba_status_t lost;     /* why that is destroyed, or GBA_OK */
     struct gba_team probe; /* makes the barriers of a batch, on the path of a candidate */
 };
@@ -78,13 +78,14 @@ void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
                                .watchdog = {.report_after = team->watchdog.report_after,
                                             .retry = team->watchdog.retry,
                                             .deadline = deadline},
-                               .renegotiation = {.at = UINT64_MAX}};
+                               .renegotiation = {.due = UINT64_MAX}};
     snprintf(probe->name, sizeof probe->name, "%.32s, trial after %llu", team->name,
              (unsigned long long)gba_team_rounds(team));
     gba_barrier_init(probe);
 }
 
-static gba_status_t candidate_barriers(struct trial *t, const struct gba_made *c, uint32_t barriers)
+static gba_status_t candidate_barriers(struct trial *t, const struct gba_trial_path *c,
+                                       uint32_t barriers)
 {
     gba_status_t status = GBA_OK;
 
@@ -125,14 +126,14 @@ static gba_status_t members_vote(const struct trial *t, struct vote *vote)
 
 static void list_remove(struct trial *t, uint32_t i)
 {
-    struct gba_made *c = &t->made.at[i];
+    struct gba_trial_path *c = &t->paths.entries[i];
 
-    memmove(c, c + 1, (--t->made.count - i) * sizeof *c);
+    memmove(c, c + 1, (--t->paths.count - i) * sizeof *c);
     t->current = t->current && 0 != i;
 }
 
 /* Destroy this member's part of a path, whose barriers members have left in different rounds. */
-static void candidate_give_up(struct trial *t, struct gba_made *c)
+static void candidate_give_up(struct trial *t, struct gba_trial_path *c)
 {
     if (t->team->path == c->path) {
         t->team->path = NULL;
@@ -145,7 +146,7 @@ static void candidate_give_up(struct trial *t, struct gba_made *c)
 /* A member gave the candidate up: it leaves the list and the record. */
 static void candidate_lose(struct trial *t, uint32_t i, gba_status_t reason)
 {
-    struct gba_made *c = &t->made.at[i];
+    struct gba_trial_path *c = &t->paths.entries[i];
     char name[GBA_CHOICE_NAME];
 
     gba_choice_name(&c->choice, !t->info->one_host, name);
@@ -165,7 +166,7 @@ static void candidate_lose(struct trial *t, uint32_t i, gba_status_t reason)
 static gba_status_t candidate_measure(struct trial *t, uint32_t i, uint32_t barriers,
                                       bool *completed)
 {
-    struct gba_made *c = &t->made.at[i];
+    struct gba_trial_path *c = &t->paths.entries[i];
     struct vote vote = {GBA_OK, UINT64_MAX};
     gba_status_t status;
     uint64_t began;
@@ -201,9 +202,9 @@ static uint64_t trial_fastest(const struct trial *t)
 {
     uint64_t fastest = UINT64_MAX;
 
-    for (uint32_t i = 0; i < t->made.count; i++)
-        if (t->made.at[i].cost < fastest)
-            fastest = t->made.at[i].cost;
+    for (uint32_t i = 0; i < t->paths.count; i++)
+        if (t->paths.entries[i].cost < fastest)
+            fastest = t->paths.entries[i].cost;
     return UINT64_MAX == fastest ? 0 : fastest;
 }
 
@@ -217,14 +218,14 @@ static gba_status_t trial_measure(struct trial *t)
         const uint32_t barriers = gba_trial_batch(trial_fastest(t));
         bool completed = true;
 
-        for (uint32_t i = 0; i < t->made.count && GBA_OK == status; i += completed) {
+        for (uint32_t i = 0; i < t->paths.count && GBA_OK == status; i += completed) {
             completed = true;
-            if (!t->made.at[i].dropped)
+            if (!t->paths.entries[i].dropped)
                 status = candidate_measure(t, i, barriers, &completed);
         }
-        for (uint32_t i = 0; i < t->made.count; i++)
-            if (gba_trial_hopeless(t->made.at[i].cost, trial_fastest(t)))
-                t->made.at[i].dropped = true;
+        for (uint32_t i = 0; i < t->paths.count; i++)
+            if (gba_trial_hopeless(t->paths.entries[i].cost, trial_fastest(t)))
+                t->paths.entries[i].dropped = true;
     }
     return status;
 }
@@ -232,27 +233,27 @@ static gba_status_t trial_measure(struct trial *t)
 /* The current path, and those that the members make for the trial. */
 static gba_status_t trial_prepare(struct trial *t)
 {
-    struct gba_made *at = t->made.at;
+    struct gba_trial_path *paths = t->paths.entries;
     gba_agreement_t *agreement;
     gba_status_t status;
 
-    at[0] = (struct gba_made){.choice = t->team->trial.choice,
-                              .kind = t->team->kind,
-                              .path = t->team->path,
-                              .cost = UINT64_MAX};
-    snprintf(at[0].why, sizeof at[0].why, "%s", t->team->words.instead);
-    t->made.count = 1;
-    t->made.place = UINT32_MAX;
+    paths[0] = (struct gba_trial_path){.choice = t->team->trial.choice,
+                                       .kind = t->team->kind,
+                                       .path = t->team->path,
+                                       .cost = UINT64_MAX};
+    snprintf(paths[0].why, sizeof paths[0].why, "%s", t->team->words.path);
+    t->paths.count = 1;
+    t->paths.place = UINT32_MAX;
     t->current = true;
     status = gba_agree_start(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &agreement);
     t->info = &t->team->agreement->info;
-    t->team->agreement->made = &t->made;
+    t->team->agreement->trial_paths = &t->paths;
     if (GBA_OK != status)
         return status;
     while (GBA_INPROGRESS == (status = gba_agree_advance(agreement, &t->team)))
         gba_agree_idle(t->attr);
     /* The runtime's barrier that has no function for trials, or not for this team. */
-    if (at[0].choice.fallback && !t->info->terms.trial_fallback)
+    if (paths[0].choice.fallback && !t->info->terms.trial_fallback)
         list_remove(t, 0);
     return status;
 }
@@ -262,17 +263,17 @@ static gba_status_t trial_prepare(struct trial *t)
 static bool trial_ends(struct trial *t)
 {
     struct gba_trial_record *record = &t->team->agreement->record;
-    struct gba_made *at = t->made.at;
+    struct gba_trial_path *paths = t->paths.entries;
 
-    for (uint32_t i = 0; i < t->made.count; i++)
-        gba_trial_add(record, at[i].choice, at[i].cost);
+    for (uint32_t i = 0; i < t->paths.count; i++)
+        gba_trial_add(record, paths[i].choice, paths[i].cost);
     if (0 != t->info->terms.trial_rotates || !t->current)
         return true;
     if (++record->passes < GBA_TRIAL_PASSES)
         return false;
-    for (uint32_t i = 0; i < t->made.count; i++)
-        if (!gba_trial_median(record, at[i].choice, &at[i].cost))
-            at[i].cost = UINT64_MAX; /* too few passes have made it */
+    for (uint32_t i = 0; i < t->paths.count; i++)
+        if (!gba_trial_median(record, paths[i].choice, &paths[i].cost))
+            paths[i].cost = UINT64_MAX; /* too few passes have made it */
     return true;
 }
 
@@ -283,8 +284,8 @@ static bool group_awaited(const struct trial *t)
 {
     const gba_status_t reason = gba_plan_reason(&t->team->agreement->list).reason;
 
-    for (uint32_t i = 0; i < t->made.count; i++)
-        if (t->made.at[i].choice.group)
+    for (uint32_t i = 0; i < t->paths.count; i++)
+        if (t->paths.entries[i].choice.group)
             return false;
     return gba_reason_passes(reason) && GBA_ERR_AWAY != reason;
 }
@@ -295,10 +296,10 @@ static uint32_t trial_rotate(const struct trial *t)
 {
     uint32_t next = 0, nearest = UINT32_MAX;
 
-    for (uint32_t i = t->current; i < t->made.count; i++) {
-        const uint32_t distance = t->made.at[i].place - t->made.place - 1; /* wraps */
+    for (uint32_t i = t->current; i < t->paths.count; i++) {
+        const uint32_t distance = t->paths.entries[i].place - t->paths.place - 1; /* wraps */
 
-        if (UINT64_MAX != t->made.at[i].cost && distance < nearest) {
+        if (UINT64_MAX != t->paths.entries[i].cost && distance < nearest) {
             nearest = distance;
             next = i;
         }
@@ -311,21 +312,21 @@ static uint32_t trial_rotate(const struct trial *t)
 static uint32_t trial_choose(const struct trial *t)
 {
     uint64_t costs[GBA_TRIAL_MOST];
-    uint32_t at[GBA_TRIAL_MOST], count = 0;
+    uint32_t measured[GBA_TRIAL_MOST], count = 0;
 
-    for (uint32_t i = 0; i < t->made.count; i++)
-        if (UINT64_MAX != t->made.at[i].cost) {
-            costs[count] = t->made.at[i].cost;
-            at[count++] = i;
+    for (uint32_t i = 0; i < t->paths.count; i++)
+        if (UINT64_MAX != t->paths.entries[i].cost) {
+            costs[count] = t->paths.entries[i].cost;
+            measured[count++] = i;
         }
     if (0 == count)
-        return t->made.count;
+        return t->paths.count;
     if (0 != t->info->terms.trial_rotates)
         return trial_rotate(t);
-    return at[gba_trial_best(costs, count, t->current)];
+    return measured[gba_trial_best(costs, count, t->current)];
 }
 
-void gba_trial_figures(struct gba_team *team, const struct gba_made *made, uint32_t count,
+void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths, uint32_t count,
                        bool hosts)
 {
     char *text = team->words.measured;
@@ -333,11 +334,11 @@ void gba_trial_figures(struct gba_team *team, const struct gba_made *made, uint3
     size_t used = (size_t)snprintf(text, len, "; measured in us:");
 
     for (uint32_t i = 0; i < count && used < len; i++) {
-        const uint64_t ns = made[i].cost / PS;
+        const uint64_t ns = paths[i].cost / PS;
         char name[GBA_CHOICE_NAME];
 
-        gba_choice_name(&made[i].choice, hosts, name);
-        if (UINT64_MAX != made[i].cost)
+        gba_choice_name(&paths[i].choice, hosts, name);
+        if (UINT64_MAX != paths[i].cost)
             used += (size_t)snprintf(text + used, len - used, "%s %s %llu.%02llu",
                                      0 == i ? "" : ",", name, (unsigned long long)(ns / 1000),
                                      (unsigned long long)(ns % 1000 / 10));
@@ -357,9 +358,9 @@ static void group_reason(const struct trial *t, bool had, bool has)
         team->reason = GBA_OK;
     else
         team->reason = GBA_OK != t->lost ? t->lost : GBA_ERR_SLOWER;
-    team->words.because[0] = '\0';
+    team->words.no_group[0] = '\0';
     if (!has)
-        snprintf(team->words.because, sizeof team->words.because, "; no device: %s",
+        snprintf(team->words.no_group, sizeof team->words.no_group, "; no device: %s",
                  gba_status_text(team->reason));
     gba_renegotiation_cancel(team);
 }
@@ -388,27 +389,26 @@ static gba_status_t group_register(const struct trial *t, bool has, bool changed
 /* The team continues with this candidate, or without one; all members are here. */
 static gba_status_t trial_take(struct trial *t, uint32_t taken)
 {
-    const struct gba_made none = {.choice.fallback = true,
-                                  .kind = GBA_PATH_FALLBACK,
-                                  .why = "no other barrier of a trial was completed"};
-    const struct gba_made *c = taken < t->made.count ? &t->made.at[taken] : &none;
+    const struct gba_trial_path none = {.choice.fallback = true,
+                                        .kind = GBA_PATH_FALLBACK,
+                                        .why = "no other barrier of a trial was completed"};
+    const struct gba_trial_path *c = taken < t->paths.count ? &t->paths.entries[taken] : &none;
     struct gba_team *team = t->team;
     const bool had = team->trial.choice.group;
     gba_status_t status = group_register(t, c->choice.group, c->path != team->path);
 
-    for (uint32_t i = 0; i < t->made.count; i++)
+    for (uint32_t i = 0; i < t->paths.count; i++)
         if (i != taken)
-            gba_path_destroy(t->made.at[i].path);
+            gba_path_destroy(t->paths.entries[i].path);
     team->path = c->path;
     team->kind = c->kind;
     team->trial.choice = c->choice;
     if (c->choice.fallback && '\0' == c->why[0])
-        snprintf(team->words.instead, sizeof team->words.instead, "the fastest of %u",
-                 t->made.count);
+        snprintf(team->words.path, sizeof team->words.path, "the fastest of %u", t->paths.count);
     else
-        snprintf(team->words.instead, sizeof team->words.instead, "%s", c->why);
+        snprintf(team->words.path, sizeof team->words.path, "%s", c->why);
     group_reason(t, had, c->choice.group);
-    gba_trial_figures(team, t->made.at, t->made.count, !t->info->one_host);
+    gba_trial_figures(team, t->paths.entries, t->paths.count, !t->info->one_host);
     gba_reason_describe(team);
     team->stats.trials++;
     return status;
@@ -417,9 +417,9 @@ static gba_status_t trial_take(struct trial *t, uint32_t taken)
 /* The team keeps its path, if it is not lost. */
 static void trial_abandon(struct trial *t)
 {
-    for (uint32_t i = 0; i < t->made.count; i++)
-        if (t->made.at[i].path != t->team->path)
-            gba_path_destroy(t->made.at[i].path);
+    for (uint32_t i = 0; i < t->paths.count; i++)
+        if (t->paths.entries[i].path != t->team->path)
+            gba_path_destroy(t->paths.entries[i].path);
     if (t->team->path == NULL || GBA_FAILOVER_NONE == gba_failover_state(t->team)) {
         gba_failover_close(t->team);
         gba_degraded_close(t->team);
@@ -460,7 +460,7 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
     /* A postponed trial is due again soon, and one that lacked a group. */
     if (ends && !awaited && 0 == t.info->terms.trial_rotates)
         team->trial.pause = gba_trial_pause(team->trial.pause, team->trial.after);
-    team->trial.at = gba_team_barriers(team) +
-                     (0 != team->agreement->record.passes ? team->trial.after : team->trial.pause);
+    team->trial.due = gba_team_barriers(team) +
+                      (0 != team->agreement->record.passes ? team->trial.after : team->trial.pause);
     return GBA_OK;
 }

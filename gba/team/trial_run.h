@@ -35,7 +35,7 @@ gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, ui
                            uint32_t count);
 
 /* Set the figures for the user: "; measured in us: node dissemination 12.10, ...". */
-void gba_trial_figures(struct gba_team *team, const struct gba_made *made, uint32_t count,
+void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths, uint32_t count,
                        bool hosts);
 
 #endif

@@ -55,9 +55,9 @@ static uint64_t median(const uint64_t c[BATCHES])
 }
 
 /* The schedules in turn. The current one is the first, so all have prepared when a member takes
- * another one. made: set to the costs of this member. */
+ * another one. paths: set to the costs of this member. */
 static gba_status_t measure(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t count,
-                            uint32_t current, struct gba_made made[GBA_SCHEDULES_MOST])
+                            uint32_t current, struct gba_trial_path paths[GBA_SCHEDULES_MOST])
 {
     uint64_t costs[GBA_SCHEDULES_MOST][BATCHES];
     gba_status_t status = GBA_OK;
@@ -69,22 +69,22 @@ static gba_status_t measure(struct gba_team *probe, const gba_team_attr_t *attr,
             status = batch(probe, attr, &costs[i][pass]);
         }
     for (uint32_t i = 0; i < count && GBA_OK == status; i++)
-        made[i].cost = median(costs[i]);
+        paths[i].cost = median(costs[i]);
     return status;
 }
 
-/* The fastest by the costs of the slowest members: the index in `made`. */
+/* The fastest by the costs of the slowest members: the index in `paths`. */
 static gba_status_t choose(const gba_team_attr_t *attr, const gba_oob_t *oob, uint32_t count,
-                           struct gba_made *made, uint32_t *best)
+                           struct gba_trial_path *paths, uint32_t *best)
 {
     uint64_t words[GBA_SCHEDULES_MOST], costs[GBA_SCHEDULES_MOST];
     gba_status_t status;
 
     for (uint32_t i = 0; i < count; i++)
-        words[i] = ~made[i].cost;
+        words[i] = ~paths[i].cost;
     status = gba_trial_min(attr, oob, words, count);
     for (uint32_t i = 0; i < count; i++)
-        made[i].cost = costs[i] = ~words[i];
+        paths[i].cost = costs[i] = ~words[i];
     *best = gba_trial_best(costs, count, true);
     return status;
 }
@@ -98,15 +98,14 @@ static void describe(struct gba_team *team)
     struct gba_shape shape;
 
     if (GBA_OK == gba_shape_make(&shape, &a->topology, &a->info, &candidate, team->rank))
-        gba_shape_describe(&shape, &candidate, "", NULL, team->words.instead,
-                           sizeof team->words.instead);
+        gba_shape_describe(&shape, &candidate, "", NULL, team->words.path, sizeof team->words.path);
     gba_reason_describe(team);
 }
 
 gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
                              const gba_oob_t *oob)
 {
-    struct gba_made made[GBA_SCHEDULES_MOST] = {0};
+    struct gba_trial_path paths[GBA_SCHEDULES_MOST] = {0};
     const uint8_t *radices;
     uint32_t current = 0, best = 0;
     const uint32_t count = gba_path_shared_schedules(team->path, &radices, &current);
@@ -116,21 +115,21 @@ gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t radix = radices[(current + i) % count];
 
-        made[i].choice =
+        paths[i].choice =
             (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT,
                                 .algorithm = 0 == radix ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2,
                                 .radix = radix};
     }
     gba_trial_probe(&probe, team, team->path, team->kind, 0);
-    status = measure(&probe, attr, count, current, made);
+    status = measure(&probe, attr, count, current, paths);
     if (GBA_OK == status)
-        status = choose(attr, oob, count, made, &best);
+        status = choose(attr, oob, count, paths, &best);
     team->trial.is_short = false;
-    team->trial.at = team->trial.began_barriers + team->trial.after;
+    team->trial.due = team->trial.began_barriers + team->trial.after;
     if (GBA_OK == status && count > 0) {
         gba_path_shared_take(team->path, (current + best) % count);
-        team->trial.choice = made[best].choice;
-        gba_trial_figures(team, made, count, false);
+        team->trial.choice = paths[best].choice;
+        gba_trial_figures(team, paths, count, false);
         describe(team);
         team->stats.trials++;
     } else {

@@ -9,7 +9,7 @@ static inline gba_word_t *slot_of(gba_word_t *slots, uint32_t slot)
     return slots + slot * (GBA_SLOT_SIZE / sizeof *slots);
 }
 
-/* Release: pairs with the acquire in mine and in peek. */
+/* Release: pairs with the acquire in load and in peek. */
 static inline gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
                                uint32_t seq)
 {
@@ -26,16 +26,16 @@ static inline gba_status_t set(struct gba_transport *transport, uint32_t peer, u
  * watchdog reads. */
 static inline gba_status_t begin(struct gba_transport *transport, uint32_t seq)
 {
-    gba_word_store_relaxed(((struct gba_shm *)transport)->mine, seq);
+    gba_word_store_relaxed(((struct gba_shm *)transport)->own, seq);
     return GBA_OK;
 }
 
-static inline uint32_t mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static inline uint32_t load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct gba_shm *shm = (struct gba_shm *)transport;
 
     (void)parity;
-    return (uint32_t)gba_word_load_acquire(slot_of(shm->mine, slot));
+    return (uint32_t)gba_word_load_acquire(slot_of(shm->own, slot));
 }
 
 static inline uint32_t peek(struct gba_transport *transport, uint32_t peer, uint32_t slot,
@@ -48,7 +48,7 @@ static inline uint32_t peek(struct gba_transport *transport, uint32_t peer, uint
 }
 
 const struct gba_transport_ops gba_shm_ops = {
-    .name = "shm", .set = set, .begin = begin, .mine = mine, .peek = peek};
+    .name = "shm", .set = set, .begin = begin, .load = load, .peek = peek};
 
 /* The compiler sees the constant table and expands its functions in the steps. */
 #define GBA_SHM_ALGORITHM(steps, id, slots_of, ...)                                                \
@@ -92,7 +92,7 @@ GBA_SHM_ALGORITHM(tree, "tree", gba_sched_tree_slots, .tree = true);
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
                             const struct gba_algo_state *algo)
 {
-    gba_word_t *slots = shm->mine;
+    gba_word_t *slots = shm->own;
 
     if (algorithm->pulls)
         slots = shm->slots + gba_sched_peer(algo->rank, algo->seen, algo->size) * shm->row;
@@ -105,7 +105,7 @@ void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32
     *shm = (struct gba_shm){.base = {.ops = &gba_shm_ops},
                             .slots = slot_of(gba_segment_slots(segment, 0), first),
                             .row = segment->row / sizeof(gba_word_t),
-                            .mine = slot_of(gba_segment_slots(segment, member), first),
+                            .own = slot_of(gba_segment_slots(segment, member), first),
                             .sleepers = gba_segment_word(segment, GBA_SEGMENT_SLEEPERS)};
 }
 

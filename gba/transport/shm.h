@@ -14,7 +14,7 @@ struct gba_shm {
     struct gba_transport base;
     gba_word_t *slots; /* of member 0 */
     size_t row;        /* words from one member's slots to the next member's */
-    gba_word_t *mine;
+    gba_word_t *own;
     gba_word_t *sleepers; /* of the segment, for gba_word_park */
 };
 

@@ -14,7 +14,7 @@
  * 2. Release and acquire: a member that sees the sequence stored by a set sees everything that the
  *    setter wrote or saw before the set. Over a network this covers the setter's own memory. The
  *    caller first completes data that the program put to other members (OpenSHMEM: quiet).
- * 3. No tearing: `mine` and `peek` return a complete value that a set stored, or the first value. A
+ * 3. No tearing: `load` and `peek` return a complete value that a set stored, or the first value. A
  *    word must be an object that the machine stores in one access. A put of 4 or 8 aligned bytes
  * that the standard does not call atomic is not enough; use the standard's atomic set.
  * 4. No order between different words. Sets of two successive rounds to one slot go to two words,
@@ -71,7 +71,7 @@ struct gba_transport_ops {
     gba_status_t (*begin)(struct gba_transport *transport, uint32_t seq);
 
     /* The word (slot, parity) of this member. Acquire. */
-    uint32_t (*mine)(struct gba_transport *transport, uint32_t slot, uint32_t parity);
+    uint32_t (*load)(struct gba_transport *transport, uint32_t slot, uint32_t parity);
 
     /*
      * The word (slot, parity) of another member. Acquire. NULL if the transport cannot read; the

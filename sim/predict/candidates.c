@@ -75,14 +75,14 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
 
     *list = (struct predict_list){.hosts = hosts, .ranks = ranks};
     for (uint32_t i = 0; GBA_OK == status && i < plan->count; i++) {
-        const struct gba_candidate *from = &plan->at[i];
-        struct predict_candidate *to = &list->at[list->count];
+        const struct gba_candidate *from = &plan->candidates[i];
+        struct predict_candidate *to = &list->candidates[list->count];
 
         /* The same path at another switch: the first one that is not refused. */
         for (uint32_t k = 0; k < list->count; k++)
-            if (gba_choices_equal(list->at[k].choice, from->choice))
-                to = &list->at[k];
-        if (to == &list->at[list->count])
+            if (gba_choices_equal(list->candidates[k].choice, from->choice))
+                to = &list->candidates[k];
+        if (to == &list->candidates[list->count])
             list->count++;
         else if (GBA_OK == to->refused || GBA_OK != from->refusal.reason)
             continue;
@@ -106,7 +106,7 @@ const struct predict_candidate *predict_fastest(const struct predict_list *list,
     const struct predict_candidate *best = NULL;
 
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct predict_candidate *candidate = &list->at[i];
+        const struct predict_candidate *candidate = &list->candidates[i];
 
         if (GBA_OK == candidate->refused && candidate->choice.group == group &&
             (best == NULL || candidate->result.mean < best->result.mean))

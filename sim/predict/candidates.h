@@ -19,7 +19,7 @@ struct predict_candidate {
 struct predict_list {
     uint32_t hosts, ranks;
     uint32_t count;
-    struct predict_candidate at[GBA_LIST_MOST];
+    struct predict_candidate candidates[GBA_LIST_MOST];
 };
 
 /* The question: the cluster, the parameters of the plugin, and how to simulate. `choice`, `hosts`

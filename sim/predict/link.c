@@ -103,7 +103,7 @@ static uint64_t *slot_word(const struct predict *p, uint32_t actor, uint32_t slo
     return &p->algo.slots[((size_t)actor * 2 + parity) * p->algo.words + slot / 64];
 }
 
-static uint32_t mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct predict *p = of(transport);
     const uint32_t seq = p->actor[p->algo.running].seq;
@@ -133,7 +133,7 @@ static uint32_t peek(struct gba_transport *transport, uint32_t peer, uint32_t sl
 }
 
 static const struct gba_transport_ops transport_ops = {
-    .name = "predict", .set = set, .mine = mine, .peek = peek};
+    .name = "predict", .set = set, .load = load, .peek = peek};
 
 gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
 {

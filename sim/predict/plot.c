@@ -56,7 +56,7 @@ static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ran
     if (GBA_OK == plot->status)
         plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
     for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
-        const struct predict_candidate *candidate = &plot->list->at[i];
+        const struct predict_candidate *candidate = &plot->list->candidates[i];
 
         if (GBA_OK == candidate->refused &&
             (device == NULL || strcmp(candidate->name, "device") == 0))

@@ -36,7 +36,7 @@ void predict_report_text(const struct predict_report *report, FILE *out)
     fprintf(out, "%-20s %10s %10s %10s %10s %10s %10s %10s\n", "us", "barrier", "formula", "median",
             "p95", "p99", "arrived", "exit skew");
     for (uint32_t i = 0; i < list->count; i++) {
-        const struct predict_candidate *candidate = &list->at[i];
+        const struct predict_candidate *candidate = &list->candidates[i];
         const struct predict_result *r = &candidate->result;
 
         if (GBA_OK != candidate->refused) {
@@ -115,7 +115,7 @@ void predict_report_json(const struct predict_report *report, FILE *out)
     gba_json_string(&json, "unit", "ns");
     gba_json_begin(&json, "candidates", '[');
     for (uint32_t i = 0; i < list->count; i++)
-        json_candidate(&json, &list->at[i]);
+        json_candidate(&json, &list->candidates[i]);
     gba_json_end(&json);
     gba_json_end(&json);
 }

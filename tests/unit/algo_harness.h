@@ -163,7 +163,7 @@ static gba_status_t fake_sent(struct gba_transport *transport)
     return GBA_OK;
 }
 
-static uint32_t fake_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t fake_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     return cell_of(((struct fake_transport *)transport)->rank, slot, parity)->value;
 }
@@ -181,7 +181,7 @@ static uint32_t fake_peek(struct gba_transport *transport, uint32_t peer, uint32
 }
 
 static const struct gba_transport_ops fake_ops = {
-    .name = "adversary", .set = fake_set, .mine = fake_mine, .peek = fake_peek, .sent = fake_sent};
+    .name = "adversary", .set = fake_set, .load = fake_load, .peek = fake_peek, .sent = fake_sent};
 
 static void harness_open(const struct rules *r)
 {

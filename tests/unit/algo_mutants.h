@@ -11,7 +11,7 @@
 
 static uint32_t word_of(struct gba_transport *s, uint32_t slot, uint32_t seq)
 {
-    return s->ops->mine(s, slot, gba_slot_parity(seq));
+    return s->ops->load(s, slot, gba_slot_parity(seq));
 }
 
 static gba_status_t set_peer(struct gba_algo_state *b, struct gba_transport *s, uint32_t distance,
@@ -212,7 +212,7 @@ static gba_status_t forward_test(struct gba_algo_state *b, struct gba_transport 
 /* Right with one exception: it leaves when all have arrived, while its own signals have not left.
  */
 static const struct gba_transport_ops hasty_ops = {
-    .name = "hasty", .set = fake_set, .mine = fake_mine, .peek = fake_peek};
+    .name = "hasty", .set = fake_set, .load = fake_load, .peek = fake_peek};
 
 static gba_status_t early_v1_test(struct gba_algo_state *b, struct gba_transport *s)
 {

@@ -64,7 +64,7 @@ static gba_status_t net_progress(struct gba_transport *transport)
     return GBA_OK;
 }
 
-static uint32_t net_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t net_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct net *net = (struct net *)transport;
 
@@ -85,7 +85,7 @@ static void net_destroy(struct gba_transport *transport)
 
 static const struct gba_transport_ops net_ops = {.name = "net",
                                                  .set = net_set,
-                                                 .mine = net_mine,
+                                                 .load = net_load,
                                                  .sent = net_sent,
                                                  .progress = net_progress,
                                                  .destroy = net_destroy};

@@ -15,7 +15,7 @@ static gba_status_t no_set(struct gba_transport *transport, uint32_t peer, uint3
     return GBA_OK;
 }
 
-static uint32_t no_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t no_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     (void)transport, (void)slot, (void)parity;
     return 0;
@@ -27,7 +27,7 @@ static void transport_free(struct gba_transport *transport)
 }
 
 static const struct gba_transport_ops no_ops = {
-    .name = "none", .set = no_set, .mine = no_mine, .destroy = transport_free};
+    .name = "none", .set = no_set, .load = no_load, .destroy = transport_free};
 
 static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
                                 struct gba_transport **transport)

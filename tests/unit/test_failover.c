@@ -241,7 +241,7 @@ TEST(test_first_notified_bypasses)
 
     assert_non_null(team);
     team->size = 2;
-    team->renegotiation.at = UINT64_MAX;
+    team->renegotiation.due = UINT64_MAX;
     gba_failover_register(team, reported.team);
     team->path = &some_path;
     team->attempt = attempt_at_device;
@@ -278,7 +278,7 @@ TEST(test_completed_is_no_error)
 
     assert_non_null(team);
     team->size = 2;
-    team->renegotiation.at = UINT64_MAX;
+    team->renegotiation.due = UINT64_MAX;
     assert_int_equal(gba_team_failed_id(NULL), 0);
     gba_failover_register(team, notification_of_1.team);
     assert_int_equal(gba_team_failed_id(team), 0);
@@ -319,7 +319,7 @@ TEST(test_release_with_notification_due)
     assert_non_null(team);
     team->size = 2;
     team->path = &some_path;
-    team->renegotiation.at = UINT64_MAX;
+    team->renegotiation.due = UINT64_MAX;
     gba_failover_register(team, notification_of_1.team);
     gba_barrier_init(team);
     team->attempt = attempt_released;

@@ -61,7 +61,7 @@ static void check_order(const struct gba_list *list, const struct gba_info *info
     const struct gba_candidate *first = NULL, *last = NULL;
 
     for (uint32_t i = 0; i < list->count && 0 != info->hosts; i++) {
-        const struct gba_candidate *c = &list->at[i];
+        const struct gba_candidate *c = &list->candidates[i];
 
         assert_true((GBA_KIND_FALLBACK == c->kind) == (0 == c->cost));
         if (GBA_OFFLOAD_FASTEST != info->terms.offload || GBA_DUE_TRIAL == due)
@@ -112,8 +112,8 @@ static uint32_t walk(const uint32_t *n, gba_due_t due, uint32_t refusals)
         gba_plan_list(&again, &info, due);
         assert_int_equal(again.count, list.count);
         for (uint32_t i = 0; i < list.count; i++) {
-            assert_int_equal(again.at[i].kind, list.at[i].kind);
-            assert_int_equal(again.at[i].tried, list.at[i].tried);
+            assert_int_equal(again.candidates[i].kind, list.candidates[i].kind);
+            assert_int_equal(again.candidates[i].tried, list.candidates[i].tried);
         }
         if (GBA_NEED_NOTHING == need && at == list.count) {
             assert_int_not_equal(due, GBA_DUE_CREATE); /* the runtime's barrier is left */
@@ -134,26 +134,26 @@ static uint32_t walk(const uint32_t *n, gba_due_t due, uint32_t refusals)
             gba_plan_list(&list, &info, due);
             continue;
         }
-        assert_false(list.at[at].tried);
-        assert_int_equal(list.at[at].refusal.reason, GBA_OK);
-        if (list.at[at].kind <= GBA_KIND_LEADERS) {
+        assert_false(list.candidates[at].tried);
+        assert_int_equal(list.candidates[at].refusal.reason, GBA_OK);
+        if (list.candidates[at].kind <= GBA_KIND_LEADERS) {
             assert_int_not_equal(info.terms.offload, GBA_OFFLOAD_NEVER);
             assert_int_equal(info.terms.status, GBA_OK);
             assert_int_not_equal(due, GBA_DUE_RECOVER);
         }
-        if (GBA_KIND_SOFTWARE == list.at[at].kind) {
+        if (GBA_KIND_SOFTWARE == list.candidates[at].kind) {
             assert_int_equal(info.memory.reason, GBA_OK);
             assert_int_equal(info.disabled.reason, GBA_OK);
         }
         for (uint32_t i = 0; i < at; i++)
-            assert_true(list.at[i].tried || GBA_OK != list.at[i].refusal.reason);
+            assert_true(list.candidates[i].tried || GBA_OK != list.candidates[i].refusal.reason);
         assert_true(++tries < 32);
         if (GBA_DUE_TRIAL == due && 0 == (refusals >> (tries - 1) & 1)) {
-            list.at[at].tried = true;
+            list.candidates[at].tried = true;
             continue;
         }
-        if (GBA_KIND_FALLBACK == list.at[at].kind || 0 == (refusals >> (tries - 1) & 1)) {
-            if (list.at[at].kind > GBA_KIND_LEADERS && GBA_DUE_CREATE == due)
+        if (GBA_KIND_FALLBACK == list.candidates[at].kind || 0 == (refusals >> (tries - 1) & 1)) {
+            if (list.candidates[at].kind > GBA_KIND_LEADERS && GBA_DUE_CREATE == due)
                 assert_int_not_equal(gba_plan_reason(&list).reason, GBA_OK);
             return tries;
         }

@@ -274,9 +274,9 @@ EXACT(test_candidates)
         assert_int_equal(predict_candidates(&question, hosts, 4, &list), GBA_OK);
         assert_non_null(predict_fastest(&list, true));
         assert_non_null(predict_fastest(&list, false));
-        assert_string_equal(list.at[list.count - 1].name, "fallback");
-        assert_string_equal(list.at[0].name, "device");
-        assert_int_equal(list.at[0].refused, hosts > 2 ? GBA_ERR_OTHER_DEVICE : GBA_OK);
+        assert_string_equal(list.candidates[list.count - 1].name, "fallback");
+        assert_string_equal(list.candidates[0].name, "device");
+        assert_int_equal(list.candidates[0].refused, hosts > 2 ? GBA_ERR_OTHER_DEVICE : GBA_OK);
     }
     c.device_hosts = 708;
     assert_int_equal(predict_crossover(&question, 4, 64, &found), GBA_OK);
@@ -329,7 +329,7 @@ EXACT(test_formulas)
                 continue;
             assert_int_equal(predict_candidates(&question, n, m, &list), GBA_OK);
             for (uint32_t k = 0; k < list.count; k++) {
-                const struct predict_candidate *candidate = &list.at[k];
+                const struct predict_candidate *candidate = &list.candidates[k];
 
                 if (GBA_OK != candidate->refused || candidate->choice.group)
                     continue;

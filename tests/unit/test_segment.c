@@ -71,7 +71,7 @@ static gba_status_t attach_and_signal(const void *arg)
         return GBA_ERR_IO;
     gba_shm_init(&shm, &segment, 1, 0);
     gba_node_barrier_init(&node, &segment, SEQ);
-    if (gba_shm_ops.mine(&shm.base, 2, 0) != SEQ || gba_shm_ops.peek(&shm.base, 0, 0, 1) != SEQ)
+    if (gba_shm_ops.load(&shm.base, 2, 0) != SEQ || gba_shm_ops.peek(&shm.base, 0, 0, 1) != SEQ)
         return GBA_ERR_MISMATCH;
     if (gba_shm_ops.set(&shm.base, 0, 1, SEQ + 1) != GBA_OK ||
         gba_node_barrier_gather(&node, SEQ + 1))
@@ -92,8 +92,8 @@ TEST(test_two_processes)
     gba_shm_init(&shm, &segment, 0, 0);
     gba_node_barrier_init(&node, &segment, SEQ);
     assert_int_equal(in_child(attach_and_signal, &handle), GBA_OK);
-    assert_int_equal(gba_shm_ops.mine(&shm.base, 0, 0), SEQ);
-    assert_int_equal(gba_shm_ops.mine(&shm.base, 1, 0), SEQ + 1);
+    assert_int_equal(gba_shm_ops.load(&shm.base, 0, 0), SEQ);
+    assert_int_equal(gba_shm_ops.load(&shm.base, 1, 0), SEQ + 1);
     assert_int_equal(gba_shm_ops.peek(&shm.base, 1, 0, 0), SEQ);
     assert_int_equal(gba_node_barrier_test(&node), GBA_OK); /* of the round before the first */
     gba_node_barrier_start(&node, SEQ + 1);                 /* the last to arrive */

@@ -74,12 +74,12 @@ int gba_coll_fallback_barrier(gba_coll_module_t *module)
     int rc;
 
     /*
-     * The fallback is in the place that it would have without us, because it may give up and call
-     * what it finds there. coll/han of 4.1 does so: it restores what it has saved itself if it
-     * finds itself, and calls what is there then, even ours, with another component's module.
-     * Afterwards we use what it leaves, as the communicator would. The references are right: the
-     * fallback retains the module that it installs and releases its own, and meanwhile that place
-     * is ours.
+     * The fallback stands in the communicator's table during its call, because it may replace
+     * itself there. coll/han of 4.1 does so: if its own function is in the table, it stores there
+     * the function that it has saved. It then calls the function in the table, even if that is
+     * ours, with another component's module. Afterwards this module keeps the function that is in
+     * the table. The references are right: the fallback retains the module that it stores and
+     * releases its own.
      */
     now->coll_barrier = fallback->barrier;
     now->coll_barrier_module = fallback->barrier_module;

@@ -179,7 +179,7 @@ static void lane_received(struct pml_transport *s, struct lane *lane)
 }
 
 /* Acquire. Called only for the current barrier, so the parity adds nothing. */
-static uint32_t pml_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t pml_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct pml_transport *s = (struct pml_transport *)transport;
     struct lane *lane = &s->lane[slot];
@@ -241,7 +241,7 @@ static void pml_destroy(struct gba_transport *transport)
 static const struct gba_transport_ops pml_ops = {.name = "pml",
                                                  .set = pml_set,
                                                  .begin = pml_begin,
-                                                 .mine = pml_mine,
+                                                 .load = pml_load,
                                                  .sent = pml_sent,
                                                  .progress = pml_progress,
                                                  .destroy = pml_destroy};

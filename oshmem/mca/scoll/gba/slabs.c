@@ -174,16 +174,16 @@ static void slabs_give(uint64_t slabs)
 /*
  * Choose the lowest slab that all members offer; *bit is 0 if there is none. Each proposes its
  * lowest one; while the proposals differ, its lowest one that is not below the highest proposal.
- * mine: the slabs that this member offers. Collective.
+ * offered: the slabs that this member offers. Collective.
  */
-static gba_status_t slab_choose(gba_scoll_module_t *module, uint64_t mine, uint64_t *bit)
+static gba_status_t slab_choose(gba_scoll_module_t *module, uint64_t offered, uint64_t *bit)
 {
     uint64_t least, most = 0, words[2];
     gba_status_t status;
 
     do {
-        mine &= GBA_SCOLL_SLABS == most ? 0 : UINT64_MAX << most;
-        words[0] = 0 == mine ? GBA_SCOLL_SLABS : (uint64_t)__builtin_ctzll(mine);
+        offered &= GBA_SCOLL_SLABS == most ? 0 : UINT64_MAX << most;
+        words[0] = 0 == offered ? GBA_SCOLL_SLABS : (uint64_t)__builtin_ctzll(offered);
         words[1] = ~words[0];
         status = gba_common_min(&module->base, words, 2);
         least = words[0];
@@ -198,7 +198,7 @@ gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module)
     struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
     struct gba_scoll_slab *slab = &module->slab;
     gba_status_t status = GBA_OK;
-    uint64_t mine;
+    uint64_t offered;
 
     gba_scoll_slab_close(module); /* the slab of a team that recovers */
     if (module->set == oshmem_group_all && !slab_memory->tried)
@@ -210,9 +210,9 @@ gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module)
     status = reason_agree(module, &slab->why, &slab->pe);
     if (GBA_OK != status || GBA_SCOLL_WHY_NONE != slab->why)
         return status;
-    mine = slabs_take();
-    status = slab_choose(module, mine, &slab->bit);
-    slabs_give(mine & ~slab->bit);
+    offered = slabs_take();
+    status = slab_choose(module, offered, &slab->bit);
+    slabs_give(offered & ~slab->bit);
     if (GBA_OK == status && 0 == slab->bit)
         slab->why = GBA_SCOLL_WHY_SLABS;
     return status;

@@ -86,7 +86,7 @@ static gba_status_t spml_set(struct gba_transport *transport, uint32_t peer, uin
     }
     *sent = seq;
     s->unsent = true;
-    /* Release: pairs with spml_mine. A NIC reads none of our memory for an add, so it needs no
+    /* Release: pairs with spml_load. A NIC reads none of our memory for an add, so it needs no
      * further ordering. */
     gba_fence_release();
     rc = MCA_ATOMIC_CALL(add(oshmem_ctx_default, word, more, sizeof *word, s->pes[peer]));
@@ -95,7 +95,7 @@ static gba_status_t spml_set(struct gba_transport *transport, uint32_t peer, uin
 
 /* Acquire: pairs with spml_set. Only the low half counts, because an add that wraps carries into
  * the high half. */
-static uint32_t spml_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+static uint32_t spml_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     const struct spml_transport *s = (struct spml_transport *)transport;
 
@@ -183,7 +183,7 @@ static void spml_destroy(struct gba_transport *transport)
 
 static const struct gba_transport_ops spml_ops = {.name = "spml",
                                                   .set = spml_set,
-                                                  .mine = spml_mine,
+                                                  .load = spml_load,
                                                   .peek = spml_peek,
                                                   .sent = spml_sent,
                                                   .progress = spml_progress,
@@ -270,7 +270,7 @@ void gba_scoll_transport_drain(gba_scoll_module_t *module)
     seq = s->sequence + 1;
     for (uint32_t distance = 1; distance < s->size && GBA_OK == status; distance *= 2) {
         status = spml_set(&s->base, gba_sched_peer(s->rank, distance, s->size), slot, seq);
-        while (GBA_OK == status && seq != spml_mine(&s->base, slot, gba_slot_parity(seq)))
+        while (GBA_OK == status && seq != spml_load(&s->base, slot, gba_slot_parity(seq)))
             opal_progress();
         slot++;
     }
