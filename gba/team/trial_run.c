@@ -14,15 +14,6 @@
  * the candidates alternate, and the lower cost of two batches counts, because other work of the
  * machine can slow down any of them.
  *
- * A trial makes nothing worse than the time that it takes. A candidate may break under it: its
- * device dies, a member stops for seconds, or fails. Then members leave the candidate in different
- * rounds, so no barrier of that path means anything any more. A member that leaves it in the middle
- * destroys its part of the path at once, and its vote says so. All others destroy theirs when they
- * have the votes, also if it is the team's own path. The path is not in the list any more, nor in
- * the record, so nothing can take it. Its late signals are kept from other paths by its number
- * (gba_remote_group_t). After the vote on a batch that all have completed, no signal of that
- * candidate is in transit.
- *
  * A trial has three such passes, with trial_after barriers between them, and the median of a
  * candidate decides: where the system has placed the processes for one pass does not. Between two
  * passes the team has its own path only, so it holds no group that it does not use.
@@ -35,170 +26,13 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
 #include "gba/base/clock.h"
-#include "gba/base/log.h"
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
+#include "gba/team/trial_batch.h"
 
 #define BATCHES 2 /* of each candidate in a pass */
 
-/*
- * A member gives up a batch that lasts longer. In a batch of a group the device may have died,
- * which not every member can detect. In a batch of a software barrier another member may have lost
- * a connection, which this member cannot detect. That limit is longer, because a member that is
- * stopped for some seconds only delays the batch. A batch of the runtime's barrier has no limit,
- * because no member can leave such a barrier.
- */
-#define LIMIT_GROUP_NS    UINT64_C(2000000000)
-#define LIMIT_SOFTWARE_NS UINT64_C(20000000000)
-#define WARM              3u   /* barriers before each batch, which are not measured */
-#define PS                1000 /* of a nanosecond */
-
-struct trial {
-    struct gba_team *team;
-    const gba_team_attr_t *attr;
-    const gba_oob_t *oob;
-    struct gba_info *info; /* of the agreement */
-    struct gba_trial_paths paths;
-    bool current;          /* paths.entries[0] is the team's own path */
-    gba_status_t lost;     /* why that is destroyed, or GBA_OK */
-    struct gba_team probe; /* makes the barriers of a batch, on the path of a candidate */
-};
-
-/* ------------------------------------------------------------------------ one candidate --- */
-
-void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
-                     struct gba_path_base *path, gba_path_t kind, uint64_t deadline)
-{
-    *probe = (struct gba_team){.path = path,
-                               .kind = kind,
-                               .size = team->size,
-                               .rank = team->rank,
-                               .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}},
-                               .names = team->names,
-                               .watchdog = {.report_after = team->watchdog.report_after,
-                                            .retry = team->watchdog.retry,
-                                            .deadline = deadline},
-                               .renegotiation = {.due = UINT64_MAX}};
-    snprintf(probe->name, sizeof probe->name, "%.32s, trial after %llu", team->name,
-             (unsigned long long)gba_team_rounds(team));
-    gba_barrier_init(probe);
-}
-
-static gba_status_t candidate_barriers(struct trial *t, const struct gba_trial_path *c,
-                                       uint32_t barriers)
-{
-    gba_status_t status = GBA_OK;
-
-    for (uint32_t i = 0; i < barriers && GBA_OK == status; i++)
-        status = c->choice.fallback
-                     ? t->attr->fallback(t->attr->trial_ctx)
-                     : gba_barrier_wait(&t->probe, t->attr->progress, t->attr->trial_ctx);
-    return status;
-}
-
-/* What a member says of a batch, then what all say. */
-struct vote {
-    gba_status_t reason; /* why the batch is not complete, or GBA_OK */
-    uint64_t cost;       /* of the slowest member */
-};
-
-gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, uint64_t *words,
-                           uint32_t count)
-{
-    gba_status_t status = oob->min(oob->ctx, words, count);
-
-    while (GBA_OK == status && GBA_INPROGRESS == (status = oob->test(oob->ctx))) {
-        gba_agree_idle(attr);
-        status = GBA_OK;
-    }
-    return status;
-}
-
-/* The minimum of the statuses, and that of the complements of the costs. Also a fence. */
-static gba_status_t members_vote(const struct trial *t, struct vote *vote)
-{
-    uint64_t words[] = {gba_refusal_word(vote->reason, t->oob->rank), ~vote->cost};
-    gba_status_t status = gba_trial_min(t->attr, t->oob, words, 2);
-
-    *vote = (struct vote){gba_refusal_of(words[0]).reason, ~words[1]};
-    return status;
-}
-
-static void list_remove(struct trial *t, uint32_t i)
-{
-    struct gba_trial_path *c = &t->paths.entries[i];
-
-    memmove(c, c + 1, (--t->paths.count - i) * sizeof *c);
-    t->current = t->current && 0 != i;
-}
-
-/* Destroy this member's part of a path, whose barriers members have left in different rounds. */
-static void candidate_give_up(struct trial *t, struct gba_trial_path *c)
-{
-    if (t->team->path == c->path) {
-        t->team->path = NULL;
-        t->team->kind = GBA_PATH_FALLBACK; /* until the end of the trial */
-    }
-    gba_path_give_up(c->path);
-    c->path = NULL;
-}
-
-/* A member gave the candidate up: it leaves the list and the record. */
-static void candidate_lose(struct trial *t, uint32_t i, gba_status_t reason)
-{
-    struct gba_trial_path *c = &t->paths.entries[i];
-    char name[GBA_CHOICE_NAME];
-
-    gba_choice_name(&c->choice, !t->info->one_host, name);
-    if (0 == t->oob->rank)
-        gba_log(GBA_LOG_INFO, "%s: %s is given up: %s", t->probe.name, name,
-                gba_status_text(reason));
-    candidate_give_up(t, c);
-    gba_trial_lose(&t->team->agreement->record, c->choice);
-    if (0 == i && t->current)
-        t->lost = reason;
-    list_remove(t, i);
-}
-
-/* Measure a batch of a candidate. completed: set to whether all members have completed it; if not,
- * the list does not have the candidate any more. Returns GBA_OK, GBA_ERR_OOB, or the error of the
- * runtime's barrier. */
-static gba_status_t candidate_measure(struct trial *t, uint32_t i, uint32_t barriers,
-                                      bool *completed)
-{
-    struct gba_trial_path *c = &t->paths.entries[i];
-    struct vote vote = {GBA_OK, UINT64_MAX};
-    gba_status_t status;
-    uint64_t began;
-
-    /* The round that fails ends the batch. */
-    gba_trial_probe(&t->probe, t->team, c->path, c->kind,
-                    gba_clock_ns() + (c->choice.group ? LIMIT_GROUP_NS : LIMIT_SOFTWARE_NS));
-    status = candidate_barriers(t, c, WARM);
-    began = gba_clock_ns();
-    if (GBA_OK == status)
-        status = candidate_barriers(t, c, barriers);
-    t->team->stats.retries_arrival += t->probe.stats.retries_arrival;
-    t->team->stats.retries_release += t->probe.stats.retries_release;
-    if (GBA_OK != status && c->choice.fallback)
-        return status;
-    vote.reason = status;
-    if (GBA_OK == status)
-        vote.cost = (gba_clock_ns() - began) * PS / barriers;
-    else
-        candidate_give_up(t, c);
-    status = members_vote(t, &vote);
-    *completed = GBA_OK == vote.reason;
-    if (GBA_OK == status && !*completed)
-        candidate_lose(t, i, vote.reason);
-    else if (vote.cost < c->cost)
-        c->cost = vote.cost;
-    return status;
-}
-
-/* ---------------------------------------------------------------------------- the trial --- */
-
-static uint64_t trial_fastest(const struct trial *t)
+static uint64_t trial_fastest(const struct gba_trial *t)
 {
     uint64_t fastest = UINT64_MAX;
 
@@ -208,7 +42,7 @@ static uint64_t trial_fastest(const struct trial *t)
     return UINT64_MAX == fastest ? 0 : fastest;
 }
 
-static gba_status_t trial_measure(struct trial *t)
+static gba_status_t trial_measure(struct gba_trial *t)
 {
     const int batches =
         0 != t->info->terms.trial_rotates ? 1 : BATCHES; /* the rotation ignores the costs */
@@ -221,7 +55,7 @@ static gba_status_t trial_measure(struct trial *t)
         for (uint32_t i = 0; i < t->paths.count && GBA_OK == status; i += completed) {
             completed = true;
             if (!t->paths.entries[i].dropped)
-                status = candidate_measure(t, i, barriers, &completed);
+                status = gba_trial_measure(t, i, barriers, &completed);
         }
         for (uint32_t i = 0; i < t->paths.count; i++)
             if (gba_trial_hopeless(t->paths.entries[i].cost, trial_fastest(t)))
@@ -231,7 +65,7 @@ static gba_status_t trial_measure(struct trial *t)
 }
 
 /* The current path, and those that the members make for the trial. */
-static gba_status_t trial_prepare(struct trial *t)
+static gba_status_t trial_prepare(struct gba_trial *t)
 {
     struct gba_trial_path *paths = t->paths.entries;
     gba_agreement_t *agreement;
@@ -254,13 +88,13 @@ static gba_status_t trial_prepare(struct trial *t)
         gba_agree_idle(t->attr);
     /* The runtime's barrier that has no function for trials, or not for this team. */
     if (paths[0].choice.fallback && !t->info->terms.trial_fallback)
-        list_remove(t, 0);
+        gba_trial_remove(t, 0);
     return status;
 }
 
 /* Record this pass. Returns whether it is the last one: also if the team's own path is not in the
  * list, and then this pass decides alone. */
-static bool trial_ends(struct trial *t)
+static bool trial_ends(struct gba_trial *t)
 {
     struct gba_trial_record *record = &t->team->agreement->record;
     struct gba_trial_path *paths = t->paths.entries;
@@ -280,7 +114,7 @@ static bool trial_ends(struct trial *t)
 /* Whether the device may be measured later: it had no group for this trial, for a reason that
  * passes. Nothing else requests a group for a team that policy denies one. A gba-switchd that is
  * away is found by the agreements of a renegotiation, not by trials one after the other. */
-static bool group_awaited(const struct trial *t)
+static bool group_awaited(const struct gba_trial *t)
 {
     const gba_status_t reason = gba_plan_reason(&t->team->agreement->list).reason;
 
@@ -292,7 +126,7 @@ static bool group_awaited(const struct trial *t)
 
 /* For tests: the index of the candidate that follows the current one in the list, after the last
  * one the first; 0: there is no other one. */
-static uint32_t trial_rotate(const struct trial *t)
+static uint32_t trial_rotate(const struct gba_trial *t)
 {
     uint32_t next = 0, nearest = UINT32_MAX;
 
@@ -309,7 +143,7 @@ static uint32_t trial_rotate(const struct trial *t)
 
 /* The index of the candidate to take; the number of candidates: there is none. The team's own path
  * has a cost while it is in the list. */
-static uint32_t trial_choose(const struct trial *t)
+static uint32_t trial_choose(const struct gba_trial *t)
 {
     uint64_t costs[GBA_TRIAL_MOST];
     uint32_t measured[GBA_TRIAL_MOST], count = 0;
@@ -334,7 +168,7 @@ void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths
     size_t used = (size_t)snprintf(text, len, "; measured in us:");
 
     for (uint32_t i = 0; i < count && used < len; i++) {
-        const uint64_t ns = paths[i].cost / PS;
+        const uint64_t ns = paths[i].cost / GBA_TRIAL_PS;
         char name[GBA_CHOICE_NAME];
 
         gba_choice_name(&paths[i].choice, hosts, name);
@@ -346,7 +180,7 @@ void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths
 }
 
 /* Why the team has no group any more, or has one now. */
-static void group_reason(const struct trial *t, bool had, bool has)
+static void group_reason(const struct gba_trial *t, bool had, bool has)
 {
     struct gba_team *team = t->team;
 
@@ -370,10 +204,10 @@ static void group_reason(const struct trial *t, bool had, bool has)
  * member waits for a notification. If the team has another group, the exchange that follows is the
  * fence before which all members accept the notifications of it.
  */
-static gba_status_t group_register(const struct trial *t, bool has, bool changed)
+static gba_status_t group_register(const struct gba_trial *t, bool has, bool changed)
 {
     struct gba_team *team = t->team;
-    struct vote fence = {GBA_OK, UINT64_MAX};
+    struct gba_trial_vote fence = {GBA_OK, UINT64_MAX};
 
     if (!has) {
         gba_failover_close(team);
@@ -383,11 +217,11 @@ static gba_status_t group_register(const struct trial *t, bool has, bool changed
     if (!changed)
         return GBA_OK;
     gba_failover_register(team, t->info->terms.id);
-    return members_vote(t, &fence);
+    return gba_trial_vote(t, &fence);
 }
 
 /* The team continues with this candidate, or without one; all members are here. */
-static gba_status_t trial_take(struct trial *t, uint32_t taken)
+static gba_status_t trial_take(struct gba_trial *t, uint32_t taken)
 {
     const struct gba_trial_path none = {.choice.fallback = true,
                                         .kind = GBA_PATH_FALLBACK,
@@ -415,7 +249,7 @@ static gba_status_t trial_take(struct trial *t, uint32_t taken)
 }
 
 /* The team keeps its path, if it is not lost. */
-static void trial_abandon(struct trial *t)
+static void trial_abandon(struct gba_trial *t)
 {
     for (uint32_t i = 0; i < t->paths.count; i++)
         if (t->paths.entries[i].path != t->team->path)
@@ -429,7 +263,7 @@ static void trial_abandon(struct trial *t)
 gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
     const uint64_t began = gba_clock_ns();
-    struct trial t = {.team = team, .attr = attr, .oob = oob};
+    struct gba_trial t = {.team = team, .attr = attr, .oob = oob};
     gba_status_t status = trial_prepare(&t);
     const bool runs =
         0 != t.info->terms.trial_runs && (team->agreement->list.count > 1 || !t.current);

@@ -23,17 +23,6 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr,
 gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
                              const gba_oob_t *oob);
 
-/* --- what both have in common */
-
-/* Initialise a team whose barriers are those of a trial on this path: without failover, shared work
- * of cores, and anything due. deadline: of its barriers, ns; 0: none. */
-void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
-                     struct gba_path_base *path, gba_path_t kind, uint64_t deadline);
-
-/* The minima of words of all members. Also a fence. Returns GBA_OK or an error of the exchange. */
-gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, uint64_t *words,
-                           uint32_t count);
-
 /* Set the figures for the user: "; measured in us: node dissemination 12.10, ...". */
 void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths, uint32_t count,
                        bool hosts);

@@ -18,12 +18,12 @@
 #include "gba/base/clock.h"
 #include "gba/path/path_shared.h"
 #include "gba/team/barrier.h"
+#include "gba/team/trial_batch.h"
 #include "gba/team/trial_run.h"
 
 #define BATCHES  3u  /* of each schedule; the median counts */
 #define WARM     2u  /* barriers before each batch, which are not measured */
 #define BARRIERS 10u /* of a batch */
-#define PS       1000
 
 static gba_status_t barriers(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t count)
 {
@@ -42,7 +42,7 @@ static gba_status_t batch(struct gba_team *probe, const gba_team_attr_t *attr, u
 
     if (GBA_OK == status)
         status = barriers(probe, attr, BARRIERS);
-    *cost = (gba_clock_ns() - began) * PS / BARRIERS;
+    *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / BARRIERS;
     return status;
 }
 

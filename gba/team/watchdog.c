@@ -311,13 +311,48 @@ static void watch_widen(struct gba_team *team, uint64_t now)
     team->watchdog.widen_due = now + WIDEN_NS;
 }
 
+/* A round of a team whose device has failed: report a stall, and reach further members. */
+static gba_status_t check_failed(struct gba_team *team, uint64_t now)
+{
+    const gba_group_state_t none = {0};
+
+    if (now >= team->watchdog.report_due)
+        stalled_report(team, &none, now);
+    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
+        return GBA_INPROGRESS;
+    watch_widen(team, now);
+    return GBA_ERR_DEAD;
+}
+
+/* A round of a working path: when they are due, read the registers, report a stall, and repair. */
+static gba_status_t check_path(struct gba_team *team, uint64_t now)
+{
+    const bool retry = team->path->group != NULL && now >= team->watchdog.retry.due;
+    const bool stalled = now >= team->watchdog.report_due;
+    gba_group_state_t group;
+    gba_status_t status;
+
+    if (!retry && !stalled)
+        return GBA_INPROGRESS;
+    watch_deaths(team, now);
+    status = watch_inspect(team, &group);
+    if (GBA_INPROGRESS == status) {
+        gba_retry_again(&team->watchdog.retry, now);
+        return GBA_INPROGRESS;
+    }
+    if (stalled && (GBA_OK == status || GBA_ERR_IO == status))
+        stalled_report(team, GBA_OK == status ? &group : NULL, now);
+    if (retry && GBA_OK == status)
+        watch_repair(team, &group, now);
+    else if (retry)
+        gba_retry_later(&team->watchdog.retry, now);
+    return GBA_ERR_DEAD == status ? watch_failed(team) : GBA_INPROGRESS;
+}
+
 gba_status_t gba_watchdog_check(struct gba_team *team)
 {
     const struct gba_path_base *path = team->path;
-    gba_group_state_t group;
     uint64_t now = gba_clock_ns();
-    bool retry, stalled;
-    gba_status_t status;
 
     /* A round is counted when it ends. So a changed count means a new round, and the fast path need
      * not call the watchdog. */
@@ -332,33 +367,9 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
             return GBA_ERR_DEAD;
         gba_failover_fail(team);
     }
-    retry = path->group != NULL && now >= team->watchdog.retry.due;
-    stalled = now >= team->watchdog.report_due;
-    if (gba_failover_failed(team)) {
-        memset(&group, 0, sizeof group);
-        if (stalled)
-            stalled_report(team, &group, now);
-        if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
-            return GBA_INPROGRESS;
-        watch_widen(team, now);
-        return GBA_ERR_DEAD;
-    }
+    if (gba_failover_failed(team))
+        return check_failed(team, now);
     if (path->state != NULL && GBA_OK != gba_state_failure(path->state))
         return watch_failed(team);
-    if (!retry && !stalled)
-        return GBA_INPROGRESS;
-
-    watch_deaths(team, now);
-    status = watch_inspect(team, &group);
-    if (GBA_INPROGRESS == status) {
-        gba_retry_again(&team->watchdog.retry, now);
-        return GBA_INPROGRESS;
-    }
-    if (stalled && (GBA_OK == status || GBA_ERR_IO == status))
-        stalled_report(team, GBA_OK == status ? &group : NULL, now);
-    if (retry && GBA_OK == status)
-        watch_repair(team, &group, now);
-    else if (retry)
-        gba_retry_later(&team->watchdog.retry, now);
-    return GBA_ERR_DEAD == status ? watch_failed(team) : GBA_INPROGRESS;
+    return check_path(team, now);
 }
