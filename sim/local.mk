@@ -57,7 +57,6 @@ if HAVE_LIBEVENT
 sbin_PROGRAMS += sim/switch/gba-switchd
 endif
 sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_CORE) $(GBA_SWITCH_NET) $(GBA_VFIO_SERVER) \
-	sim/switch/diag/trace.h sim/switch/diag/trace.c \
 	sim/switch/command_line.h sim/switch/command_line.c sim/switch/option_values.c \
 	sim/switch/fault.h sim/switch/fault.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)

@@ -32,8 +32,7 @@ GBA_MODEL_TESTS = tests/unit/test_control tests/unit/test_control_search \
 	tests/unit/test_driver_alloc tests/unit/test_model tests/unit/test_model_config \
 	tests/unit/test_model_errors tests/unit/test_model_rounds tests/unit/test_ports
 # The core of gba-switchd: pure, too.
-GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol \
-	tests/switch/test_trace
+GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/unit/test_exchange tests/unit/test_exchange_load \
 	tests/unit/test_info
@@ -97,8 +96,6 @@ $(GBA_SWITCH_TESTS): private LDADD = gba/libgbatext.la sim/libgbaprotocol.la sim
 $(GBA_SWITCH_TESTS): gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la
 tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE)
-tests_switch_test_trace_SOURCES = tests/switch/test_trace.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE) sim/switch/diag/trace.h sim/switch/diag/trace.c
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/option_values.c
 tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \

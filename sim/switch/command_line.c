@@ -54,7 +54,6 @@ static const char help[] =
     "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
     "  --vfio-user-devices N  number of these sockets, 1 to 708; default: 4\n"
     "  --vfio-user-msi        these devices have MSI instead of MSI-X\n"
-    "  --trace FILE           write arrivals, rounds and releases to a file for Perfetto\n"
     "  --log-file FILE        append the log to a file instead of standard error\n"
     "  --log-level LEVEL      error, warning, info or debug; default: info\n"
     "  --help                 print this help\n"
@@ -164,7 +163,6 @@ static const struct setting {
     {"client-timeout", 1, 3600, true, AT(client_timeout)},
     {"latency", .set = parse_latency},
     {"fault", .set = add_fault},
-    {"trace", AT(trace), .text = true},
     {"log-file", AT(log_file), .text = true},
     {"log-level", .set = set_log_level},
     {"vfio-user", AT(vfio_directory), .text = true},

@@ -20,7 +20,6 @@
 #include "sim/switch/net/trust.h"
 #include "sim/switch/net/listen.h"
 #include "sim/switch/net/session.h"
-#include "sim/switch/diag/trace.h"
 #include "sim/switch/vfio/server.h"
 
 /* Exit codes beside 0. */
@@ -182,7 +181,7 @@ static struct event_base *make_base(void)
 }
 
 static struct gba_switch *make_device(const struct gba_switchd_options *options,
-                                      struct wakeup *wakeup, struct gba_switch_trace *trace)
+                                      struct wakeup *wakeup)
 {
     struct gba_switch_config config = {.groups = options->groups,
                                        .ports = options->ports,
@@ -195,15 +194,12 @@ static struct gba_switch *make_device(const struct gba_switchd_options *options,
                                        .now = core_now,
                                        .wake = core_wake,
                                        .random = core_random,
-                                       .context = wakeup,
-                                       .observer_context = trace};
+                                       .context = wakeup};
 
     for (uint32_t i = 0, drops = 0; i < options->faults; i++) {
         if (options->fault[i].kind == GBA_SWITCHD_DROP)
             config.drop[drops++] = options->fault[i].number;
     }
-    if (trace != NULL)
-        config.observer = &gba_switch_trace_observer;
     /* A restarted switch is another unit, because it has no group of the earlier one. */
     config.uuid[0] = core_random(NULL);
     config.uuid[1] = core_random(NULL);
@@ -270,59 +266,35 @@ static bool serve(struct gba_switchd *daemon)
     return good;
 }
 
-static bool open_trace(const struct gba_switchd_options *options, struct gba_switch_trace **trace)
-{
-    *trace = NULL;
-    if (options->trace == NULL)
-        return true;
-    *trace = gba_switch_trace_open(options->trace);
-    if (*trace == NULL)
-        gba_switchd_log(GBA_SWITCHD_ERROR, "--trace %s: %s", options->trace, strerror(errno));
-    return *trace != NULL;
-}
-
-static bool close_trace(struct gba_switch_trace *trace)
-{
-    bool good = gba_switch_trace_close(trace);
-
-    if (!good)
-        gba_switchd_log(GBA_SWITCHD_ERROR, "the trace is incomplete");
-    return good;
-}
-
 static int run(const struct gba_switchd_options *options)
 {
     struct gba_switchd daemon = {.options = options, .started = gba_clock_ns()};
     struct wakeup wakeup = {.daemon = &daemon};
-    struct gba_switch_trace *trace = NULL;
     int code = EXIT_FAILED;
 
     LIST_INIT(&daemon.sessions);
     TAILQ_INIT(&daemon.dirty);
     if (options->key_file != NULL && !read_key(options->key_file, daemon.secret))
         return EXIT_FAILED;
-    if (!open_trace(options, &trace))
-        return EXIT_FAILED;
     daemon.base = make_base();
     if (daemon.base == NULL)
-        goto close_trace;
+        goto fail;
     wakeup.timer = evtimer_new(daemon.base, on_wake, &wakeup);
     if (wakeup.timer == NULL)
         goto free_base;
-    daemon.device = make_device(options, &wakeup, trace);
+    daemon.device = make_device(options, &wakeup);
     if (daemon.device == NULL)
         goto free_timer;
     code = serve(&daemon) ? EXIT_SUCCESS : EXIT_FAILED;
     gba_switch_destroy(daemon.device);
     event_free(wakeup.timer);
     event_base_free(daemon.base);
-    return close_trace(trace) ? code : EXIT_FAILED;
+    return code;
 free_timer:
     event_free(wakeup.timer);
 free_base:
     event_base_free(daemon.base);
-close_trace:
-    close_trace(trace);
+fail:
     gba_switchd_log(GBA_SWITCHD_ERROR, "out of memory");
     return code;
 }

@@ -60,14 +60,10 @@ static void wake_at(struct gba_switch *device, uint64_t due)
 
 static void deliver(struct gba_switch *device, uint32_t number, const struct gba_switch_item *item)
 {
-    const struct gba_switch_observer *observer = device->config.observer;
     struct gba_switch_port *port = &device->port[number];
 
     if (!port->attached)
         return;
-    if (item->kind == ITEM_RELEASE && observer != NULL)
-        observer->release(device->config.observer_context, now(device), number, item->group,
-                          item->number, item->sequence);
     if (item->kind == ITEM_RELEASE)
         port->ops.release(port->session, item->value, item->group, item->number, item->sequence);
     else
@@ -153,23 +149,9 @@ uint64_t gba_switch_make(struct gba_switch *device, const struct gba_model_acces
 /* An arrival at a group that exists. */
 static void arrive_now(struct gba_switch *device, uint32_t port, const struct gba_switch_item *item)
 {
-    const struct gba_model_core *core = &device->model.group[item->group].core;
-    struct gba_switch_arrival arrival = {.port = port,
-                                         .group = item->group,
-                                         .member = GBA_ARRIVAL_MEMBER(item->value),
-                                         .sequence = GBA_ARRIVAL_SEQ(item->value),
-                                         .first = core->arrived_count == 0};
-    uint64_t before = core->counters[GBA_COUNTER_ARRIVALS];
-
-    if (arrival.first)
+    if (device->model.group[item->group].core.arrived_count == 0)
         device->waiting_since[item->group] = now(device);
     gba_model_arrive(&device->model, item->group, port, item->value, &device->effects);
-    if (device->config.observer != NULL) {
-        arrival.error = device->effects.error;
-        arrival.counted = core->counters[GBA_COUNTER_ARRIVALS] != before;
-        arrival.last = device->effects.completed;
-        device->config.observer->arrival(device->config.observer_context, now(device), &arrival);
-    }
     gba_switch_emit(device, item->group);
 }
 

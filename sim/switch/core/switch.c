@@ -57,15 +57,6 @@ static void execute(struct gba_switch *device, struct gba_model_access *access)
         gba_switch_note_alloc(device, access->port, bank->group);
 }
 
-static void observe_link(struct gba_switch *device, uint32_t number, bool up)
-{
-    const struct gba_switch_config *config = &device->config;
-
-    if (config->observer != NULL)
-        config->observer->link(config->observer_context, config->now(config->context), number,
-                               &device->port[number].identity, up);
-}
-
 static void bring_up(struct gba_switch *device, uint32_t number,
                      const struct gba_switch_session_ops *ops, void *session,
                      const struct gba_switch_identity *identity)
@@ -75,7 +66,6 @@ static void bring_up(struct gba_switch *device, uint32_t number,
     if (number >= device->ports_used)
         device->ports_used = number + 1;
     gba_model_port_up(&device->model, number, device->config.quota);
-    observe_link(device, number, true);
 }
 
 int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session_ops *ops,
@@ -103,7 +93,6 @@ void gba_switch_detach(struct gba_switch *device, uint32_t number)
     gba_switch_fifo_clear(&port->up);
     gba_switch_fifo_clear(&port->down);
     port->attached = false;
-    observe_link(device, number, false);
     gba_model_port_down(&device->model, number, &device->effects);
     gba_switch_emit(device, 0);
 }

@@ -58,25 +58,6 @@ struct gba_switch_latency {
     uint32_t seed;    /* of jitter and loss */
 };
 
-/* An arrival at the device, with its effect. */
-struct gba_switch_arrival {
-    uint32_t port, group, member, sequence;
-    uint32_t error; /* GBA_ERROR_* */
-    bool counted;   /* it set the member's bit; false: refused or repeated */
-    bool first;     /* of its round */
-    bool last;      /* it completed the round */
-};
-
-/* Callbacks for a trace. They must not call a function of this file. time: ns. */
-struct gba_switch_observer {
-    void (*link)(void *context, uint64_t time, uint32_t port,
-                 const struct gba_switch_identity *user, bool up);
-    void (*arrival)(void *context, uint64_t time, const struct gba_switch_arrival *arrival);
-    /* The release leaves the switch, after its delay. */
-    void (*release)(void *context, uint64_t time, uint32_t port, uint32_t group, uint32_t member,
-                    uint32_t sequence);
-};
-
 #define GBA_SWITCH_DROPS 32u
 
 struct gba_switch_config {
@@ -99,8 +80,6 @@ struct gba_switch_config {
     /* A secret random number. */
     uint64_t (*random)(void *context);
     void *context;
-    const struct gba_switch_observer *observer; /* NULL: none */
-    void *observer_context;
 };
 
 struct gba_switch;
