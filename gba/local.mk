@@ -23,7 +23,7 @@ GBA_LIB_SOURCES = \
 	sim/shm/lock.c sim/shm/port.c sim/shm/segment.c \
 	sim/switch/client/client.h sim/switch/client/device.c \
 	sim/switch/client/bus.c sim/switch/client/connect.c sim/switch/client/file.c sim/switch/client/key.c sim/switch/client/socket.c \
-	sim/switch/client/link.c sim/switch/client/member.c sim/switch/client/process.c \
+	sim/switch/client/link.c sim/switch/client/member.c \
 	gba/path/path.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \
 	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \
 	gba/path/path_device.h gba/path/path_device.c gba/path/path_shared.h gba/path/path_shared.c \

@@ -22,7 +22,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/test_sim_fault tests/unit/test_sim_find tests/unit/test_sim_journal \
 	tests/unit/test_sim_port tests/unit/test_sim_step tests/unit/test_software \
 	tests/unit/test_steer tests/unit/test_switch_client tests/unit/test_switch_connect \
-	tests/unit/test_switch_probe tests/unit/test_switch_wait tests/unit/test_team \
+	tests/unit/test_switch_wait tests/unit/test_team \
 	tests/unit/test_topology tests/unit/test_trial tests/unit/test_trial_decisions \
 	tests/unit/test_trial_faults tests/unit/test_trial_short tests/unit/test_wait \
 	tests/unit/test_watchdog
@@ -60,8 +60,7 @@ EXTRA_DIST += tests/driver/boot.c tests/driver/compat.c tests/driver/driver_test
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon tests/switch/test_faults \
 	tests/switch/test_free_dead tests/switch/test_hostile tests/switch/test_job_keys \
-	tests/switch/test_load tests/switch/test_overload tests/switch/test_probe \
-	tests/switch/test_vfio_daemon
+	tests/switch/test_load tests/switch/test_overload tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
@@ -83,7 +82,6 @@ tests_switch_test_free_dead_SOURCES = tests/switch/test_free_dead.c tests/switch
 	tests/switch/jobs.c $(GBA_DAEMON_PEER)
 tests/switch/test_absence.$(OBJEXT) tests/switch/test_free_dead.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
-tests_switch_test_probe_SOURCES = tests/switch/test_probe.c $(GBA_DAEMON_PEER)
 tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
@@ -196,7 +194,6 @@ GBA_SWITCH_SCRIPT = tests/unit/switch_members.h tests/unit/switch_script.h tests
 tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_connect_SOURCES = tests/unit/test_switch_connect.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_connect_LDFLAGS = -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
-tests_unit_test_switch_probe_SOURCES = tests/unit/test_switch_probe.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_wait_SOURCES = tests/unit/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_reconnect_SOURCES = tests/unit/test_reconnect.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_reconnect_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=connect,--wrap=poll

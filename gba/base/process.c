@@ -73,20 +73,3 @@ bool gba_process_alive(uint32_t number, uint64_t start)
         return false;
     return 0 == start || 0 == process.start || process.start == start;
 }
-
-bool gba_process_is_own(uint32_t number)
-{
-    char path[64], line[1024];
-    uint32_t user;
-    bool found = false;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", number);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    while (!found && fgets(line, sizeof(line), file) != NULL)
-        found = sscanf(line, "Uid: %*u %" SCNu32, &user) == 1;
-    fclose(file);
-    return found && user == (uint32_t)geteuid();
-}

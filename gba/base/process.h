@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Clients of a gba-switchd send these numbers. */
 enum gba_process_state {
     GBA_PROCESS_UNKNOWN,
     GBA_PROCESS_RUNNING,
@@ -33,10 +32,5 @@ void gba_process_read(uint32_t number, struct gba_process *process);
  * start time distinguishes two processes that had the same number while the host runs, for all that
  * read it in the same time namespace. As gba_process_read otherwise. */
 bool gba_process_alive(uint32_t number, uint64_t start);
-
-/* Whether the effective user of the process with that number is that of the caller. False if /proc
- * does not show it. (The owner of the files in /proc is another one for a process that dumps no
- * core.) As gba_process_read otherwise. */
-bool gba_process_is_own(uint32_t number);
 
 #endif

@@ -286,7 +286,7 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
 {
     static const uint8_t types[] = {GBA_SWITCH_ARRIVE,  GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY,
                                     GBA_SWITCH_COMMAND, GBA_SWITCH_READ,   GBA_SWITCH_WRITE,
-                                    GBA_SWITCH_NAME,    GBA_SWITCH_PROBED, GBA_SWITCH_OWNER};
+                                    GBA_SWITCH_NAME,    GBA_SWITCH_OWNER};
     bool wild = next_random() % 4 == 0;
     struct gba_switch_message message = {.type = types[next_random() % sizeof(types)]};
 
@@ -310,11 +310,6 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
         message.code = (uint8_t)(next_random() % 3);
     if (message.type == GBA_SWITCH_OWNER)
         message.member = 0, message.value = 0;
-    if (message.type == GBA_SWITCH_PROBED) {
-        message.code = (uint8_t)(next_random() % 8);
-        message.tag = (uint16_t)message.member;
-        message.group = message.member = 0;
-    }
     gba_switch_encode(&message, bytes);
     if (next_random() % 64 == 0)
         bytes[next_random() % GBA_SWITCH_MESSAGE_BYTES] ^= (uint8_t)(1 << next_random() % 8);

@@ -73,11 +73,10 @@ static bool takes(struct gba_switch_message message, enum gba_switch_sender send
 
 TEST(test_sender)
 {
-    static const uint8_t of_client[] = {GBA_SWITCH_HELLO,   GBA_SWITCH_SECRET, GBA_SWITCH_NAME,
-                                        GBA_SWITCH_ARRIVE,  GBA_SWITCH_NOTIFY, GBA_SWITCH_COMMAND,
-                                        GBA_SWITCH_READ,    GBA_SWITCH_WRITE,  GBA_SWITCH_STATUS,
-                                        GBA_SWITCH_PROCESS, GBA_SWITCH_PROBED, GBA_SWITCH_OWNER,
-                                        GBA_SWITCH_JOB_KEY};
+    static const uint8_t of_client[] = {GBA_SWITCH_HELLO,  GBA_SWITCH_SECRET, GBA_SWITCH_NAME,
+                                        GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY, GBA_SWITCH_COMMAND,
+                                        GBA_SWITCH_READ,   GBA_SWITCH_WRITE,  GBA_SWITCH_STATUS,
+                                        GBA_SWITCH_OWNER,  GBA_SWITCH_JOB_KEY};
 
     for (unsigned type = 0; type < 256; type++) {
         const struct gba_switch_message message = {.type = (uint8_t)type};

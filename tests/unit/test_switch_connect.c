@@ -330,7 +330,7 @@ static void *tcp_serve(void *arg)
     struct gba_switch_message message;
     socklen_t len = sizeof address;
 
-    for (int i = 0; i < 4; i++) /* HELLO, SECRET, NAME, PROCESS */
+    for (int i = 0; i < 3; i++) /* HELLO, SECRET, NAME */
         if (!script_get(file, &message))
             abort();
     if (0 != getsockname(file, (struct sockaddr *)&address, &len))

@@ -10,7 +10,6 @@
  *   socket.c    connects the socket
  *   connect.c   connects, and sends the secret
  *   key.c       trust: the secret, the key of the job, and the user of a Unix socket
- *   process.c   answers how another process of this host is
  *   file.c      the descriptor of the connection: closed by the program; children of fork
  *
  * Each process has its own connection because the kernel closes it when the process dies. The
@@ -243,14 +242,6 @@ bool gba_file_is_child(const struct gba_client *client);
 /* Take a RELEASE or an EVENT for the memberships of this process. The caller holds the lock. */
 void gba_client_release(struct gba_client *client, const struct gba_switch_message *message);
 void gba_client_event(struct gba_client *client, const struct gba_switch_message *message);
-
-/* --- process.c --- */
-
-/* Set *message to the PROCESS of this process. Returns false if its host or start is not known. */
-bool gba_client_identify(struct gba_switch_message *message);
-
-/* The answer to a PROBE. Reads two files of /proc, and never blocks. */
-struct gba_switch_message gba_client_probed(const struct gba_switch_message *probe);
 
 /* --- bus.c --- */
 

@@ -47,10 +47,6 @@ static gba_status_t hello_send(const struct gba_client *client,
         gba_switch_encode(&message, bytes + len);
         len += GBA_SWITCH_MESSAGE_BYTES;
     }
-    if (proof != NULL && gba_client_identify(&message)) { /* else the switch sees it itself */
-        gba_switch_encode(&message, bytes + len);
-        len += GBA_SWITCH_MESSAGE_BYTES;
-    }
     /* The send buffer of a new connection has room for the greeting. */
     sent = send(client->file.socket.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);

@@ -204,17 +204,6 @@ static void answer_dispatch(struct gba_client *client, const struct gba_switch_m
         batch_end(client, GBA_OK);
 }
 
-/* A switch that takes no answers gets none, so the output does not grow. */
-static void probe_dispatch(struct gba_client *client, const struct gba_switch_message *probe)
-{
-    struct gba_switch_message answer;
-
-    if (client->output.begin < client->output.end)
-        return;
-    answer = gba_client_probed(probe);
-    gba_link_post(client, &answer);
-}
-
 static void dispatch(struct gba_client *client, const struct gba_switch_message *message)
 {
     char why[96];
@@ -231,9 +220,6 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         break;
     case GBA_SWITCH_EVENT:
         gba_client_event(client, message);
-        break;
-    case GBA_SWITCH_PROBE:
-        probe_dispatch(client, message);
         break;
     case GBA_SWITCH_ERROR:
         snprintf(why, sizeof why, "the switch ended the connection: %s",

@@ -11,10 +11,6 @@
  *   client HELLO, over TCP also SECRET; the switch answers WELCOME, and the port is up.
  *   client NAME, at any time after HELLO, once of each kind: the name of the client's host, and of
  *   its job in a batch system. For reports.
- *   client PROCESS, at most once, at any time after HELLO, over TCP: the host and the start of its
- *   process.
- *   switch PROBE: how is another process of the client's host? client PROBED: the answer, when the
- *   client next receives. The answer is for reports only.
  *   client ARRIVE, NOTIFY, WRITE: posted, without an answer.
  *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE. client OWNER:
  *   the switch answers OWNED. The type of an answer is that of the request plus 1.
@@ -41,7 +37,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      6u
+#define GBA_SWITCH_PROTOCOL      7u
 #define GBA_SWITCH_MESSAGE_BYTES 32u
 #define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES  16u
@@ -109,25 +105,16 @@ enum gba_switch_type {
     /* tag; code: 0, or GBA_SWITCH_REFUSED_*, and the connection stays open; value, key: the secret,
      * see gba_switch_secret_get. */
     GBA_SWITCH_KEY = 18,
-    /* value: number of the client's host, not 0: equal for processes of one boot of a machine that
-     * have the same effective user and see each other under the same numbers and start times; key:
-     * start of the process, as in /proc/PID/stat. A client that cannot tell sends no PROCESS. */
-    GBA_SWITCH_PROCESS = 19,
-    /* tag: port of the process; member: process id; key: its start; value: number of the probe. */
-    GBA_SWITCH_PROBE = 20,
-    /* code: gba_process_state; tag, value: of the PROBE. The client answers only about processes
-     * of its own user, and may leave out answers. */
-    GBA_SWITCH_PROBED = 21,
     /* tag; group: of the device, or a higher number; code: 0, 1 for the name of the job, or 2 for a
      * port whose link to its host is lost. The switch answers OWNED. */
-    GBA_SWITCH_OWNER = 22,
+    GBA_SWITCH_OWNER = 19,
     /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
      * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
      * For an OWNER with code 1 bytes 4 to 31 are the owner's NAME of GBA_SWITCH_NAME_JOB instead;
      * with code 2 the text "PORT:HOST" of the first such port; empty: none. [DRV-20] */
-    GBA_SWITCH_OWNED = 23
+    GBA_SWITCH_OWNED = 20
 };
 
 /* The host of the client; its job in a batch system, "slurm:12". */

@@ -33,8 +33,6 @@ struct gba_switchd {
     uint64_t accepted, refused, dropped; /* connections since the start */
     uint64_t refusals_since;             /* of gba_clock_ns; see session.c */
     uint32_t refusals;                   /* connections refused since then */
-    uint64_t probe;                      /* number of the newest probe */
-    uint32_t probes;                     /* processes with a probe that has no answer yet */
     LIST_HEAD(gba_session_list, gba_session) sessions;
     /* Sessions that have data to send, or that end. */
     TAILQ_HEAD(gba_session_queue, gba_session) dirty;

@@ -11,7 +11,6 @@
 #include <event2/buffer.h>
 
 #include "sim/switch/net/dead.h"
-#include "sim/switch/net/probe.h"
 #include "sim/switch/net/secret.h"
 
 /* --- From the port --- */
@@ -94,7 +93,7 @@ static void welcome(struct gba_session *session)
         daemon->port_up(daemon, session->port);
 }
 
-void gba_session_report(struct gba_session *session)
+static void report(struct gba_session *session)
 {
     struct gba_switch_message message = {.type = GBA_SWITCH_TEXT};
     struct gba_switchd_view view = {.daemon = session->daemon,
@@ -103,8 +102,6 @@ void gba_session_report(struct gba_session *session)
     size_t length;
     char *text;
 
-    if (session->wants < GBA_SWITCH_STATUS_FREE_DEAD)
-        gba_probe_show(&view);
     if (session->wants == GBA_SWITCH_STATUS_FREE_DEAD)
         text = gba_session_free_dead(session, &view, &length);
     else if (session->wants == GBA_SWITCH_STATUS_TEXT)
@@ -124,24 +121,10 @@ void gba_session_report(struct gba_session *session)
     gba_session_end(session, GBA_SESSION_DONE);
 }
 
-/* Send the report, after the answers of clients if processes of other hosts are missing. Nothing is
- * freed because of an answer. */
-static void start_report(struct gba_session *session)
-{
-    const struct timeval wait = {.tv_usec = GBA_PROBE_MS * 1000};
-
-    if (session->wants >= GBA_SWITCH_STATUS_FREE_DEAD || !gba_probe_send(session->daemon)) {
-        gba_session_report(session);
-        return;
-    }
-    session->state = GBA_SESSION_PROBING;
-    event_add(session->events.greeting, &wait);
-}
-
 static void proceed(struct gba_session *session)
 {
     if (session->wants_status)
-        start_report(session);
+        report(session);
     else
         welcome(session);
 }
@@ -210,19 +193,6 @@ static void take_name(struct gba_session *session, const struct gba_switch_messa
     else
         snprintf(host, sizeof(host), "%s", name);
     gba_switch_set_host(session->daemon->device, session->port, host);
-}
-
-static void take_probed(struct gba_session *session, const struct gba_switch_message *message)
-{
-    struct gba_session *waiting;
-
-    if (!gba_probe_take(session, message))
-        return;
-    LIST_FOREACH(waiting, &session->daemon->sessions, link)
-    {
-        if (waiting->state == GBA_SESSION_PROBING && waiting->end == GBA_SESSION_GOES_ON)
-            gba_session_report(waiting);
-    }
 }
 
 static void take_command(struct gba_session *session, const struct gba_switch_message *message)
@@ -371,12 +341,6 @@ static void take_message(struct gba_session *session, const struct gba_switch_me
     case GBA_SWITCH_NAME:
         take_name(session, message);
         break;
-    case GBA_SWITCH_PROCESS:
-        gba_probe_identify(session, message);
-        break;
-    case GBA_SWITCH_PROBED:
-        take_probed(session, message);
-        break;
     case GBA_SWITCH_JOB_KEY:
         gba_session_take_job_key(session, message);
         break;
@@ -389,8 +353,7 @@ void gba_session_take(struct gba_session *session, const uint8_t bytes[GBA_SWITC
 {
     struct gba_switch_message message;
 
-    if (!gba_switch_decode(bytes, GBA_SWITCH_CLIENT, &message) ||
-        session->state == GBA_SESSION_PROBING)
+    if (!gba_switch_decode(bytes, GBA_SWITCH_CLIENT, &message))
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
     else if (session->state == GBA_SESSION_GREETING)
         take_greeting(session, &message);

@@ -8,9 +8,6 @@
 /* Execute a message. It can end the session (session->end). */
 void gba_session_take(struct gba_session *session, const uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES]);
 
-/* Send the report that the session wants. It has had its answers, or waits no longer. */
-void gba_session_report(struct gba_session *session);
-
 /* Acknowledge the events of the port, then send them. The session is open. */
 void gba_session_send_events(struct gba_session *session);
 

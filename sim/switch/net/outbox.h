@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Internal state of a session, and its output. Layers, lowest first: outbox.c; probe.c;
+ * Internal state of a session, and its output. Layers, lowest first: outbox.c;
  * messages.c, which executes the messages of a client; session.c, which has the connection.
  */
 #ifndef GBA_SIM_SWITCH_NET_OUTBOX_H
 #define GBA_SIM_SWITCH_NET_OUTBOX_H
 
-#include "gba/base/process.h"
 #include "sim/switch/net/daemon.h"
 
 struct evbuffer;
@@ -24,13 +23,12 @@ struct evbuffer;
  * others out. */
 #define GBA_SESSION_WAITING_MAX 64u
 
-/* The session waits for: a greeting; the secret; messages; answers to probes, before its report;
- * the end of its output. */
+/* The session waits for: a greeting; the secret; messages; the end of its
+ * output. */
 enum gba_session_state {
     GBA_SESSION_GREETING,
     GBA_SESSION_SECRET,
     GBA_SESSION_OPEN,
-    GBA_SESSION_PROBING,
     GBA_SESSION_LAST
 };
 
@@ -42,15 +40,6 @@ enum {
     GBA_SESSION_DONE,         /* has its status */
     GBA_SESSION_CUT,          /* a fault */
     GBA_SESSION_DEAD          /* its process is dead; another one keeps the connection open */
-};
-
-/* The process of a session on another host, and the newest probe of it. See probe.h. */
-struct gba_session_process {
-    uint64_t host, start; /* of PROCESS; host: 0 before that message */
-    enum gba_process_state state;
-    uint64_t probe;   /* number of the probe that has no answer yet; 0: none */
-    uint64_t asked;   /* of gba_clock_ns */
-    uint32_t answers; /* that may still come */
 };
 
 struct gba_session {
@@ -76,7 +65,6 @@ struct gba_session {
     int fd;
     uint32_t port; /* in the state GBA_SESSION_OPEN */
     struct gba_switch_identity identity;
-    struct gba_session_process process;
     struct {
         struct event *readable, *writable, *greeting;
     } events;

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "gba/base/process.h"
 #include "sim/switch/net/daemon.h"
 
 /* The input and the result of a report. */
@@ -16,8 +15,7 @@ struct gba_switchd_view {
     uint32_t faults;  /* found so far */
     const struct gba_switch_identity *viewer; /* see gba_switch_sees */
     const void *context;                      /* of another report that gba_switchd_print makes */
-    /* What is known of the process of a port; NULL: not read yet. Set by the caller for processes
-     * of other hosts. */
+    /* What is known of the process of a port; NULL: not read yet. */
     const char *process[GBA_PORTS_MAX];
 };
 
@@ -34,7 +32,7 @@ struct gba_switchd_view {
  * its membership ended "process" of a port of this host is "running", "stopped" or "gone"; there is
  * none if the daemon cannot tell, for example because the host hides the processes of other users,
  * and none for the port of a virtual machine, because the process that made its connection may have
- * handed it over. For a process of another host, the caller sets view->process (probe.h).
+ * handed it over.
  *
  * A member that is not there has an "absence":
  *   "not joined", "left", "died", "link down"    as its state
@@ -72,13 +70,10 @@ void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t 
                         struct gba_switchd_member *member);
 
 /* The state of the process of a port: "running", "stopped" or "gone"; NULL: not known, because it
- * is on another host and view->process has nothing, the daemon cannot see it, or the port is one of
+ * is on another host, the daemon cannot see it, or the port is one of
  * a virtual machine. Reads each process once in a report: with a read for each member a report
  * would take some hundred milliseconds, for which all sessions wait. port: in use. */
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port);
-
-/* "running", "stopped" or "gone"; NULL: not known. */
-const char *gba_switchd_process_name(enum gba_process_state state);
 
 /* The name of GBA_LIFE_*. */
 const char *gba_switchd_life(uint32_t life);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/process.h"
 #include "sim/switch/net/report.h"
 
 char *gba_switchd_print(struct gba_switchd_view *view,
@@ -32,21 +33,14 @@ static const char unknown[] = "";
 
 static const char *read_process(uint32_t number)
 {
-    struct gba_process process;
-    const char *name;
-
-    gba_process_read(number, &process);
-    name = gba_switchd_process_name(process.state);
-    return name == NULL ? unknown : name;
-}
-
-const char *gba_switchd_process_name(enum gba_process_state state)
-{
-    static const char *const names[] = {[GBA_PROCESS_RUNNING] = "running",
+    static const char *const names[] = {[GBA_PROCESS_UNKNOWN] = unknown,
+                                        [GBA_PROCESS_RUNNING] = "running",
                                         [GBA_PROCESS_STOPPED] = "stopped",
                                         [GBA_PROCESS_GONE] = "gone"};
+    struct gba_process process;
 
-    return names[state];
+    gba_process_read(number, &process);
+    return names[process.state];
 }
 
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)

@@ -12,7 +12,6 @@
 
 #include "gba/base/clock.h"
 #include "sim/switch/net/messages.h"
-#include "sim/switch/net/probe.h"
 
 /* Bytes that are read at once. */
 #define READ_BYTES 65536
@@ -72,17 +71,14 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
     gba_session_flush(session->daemon);
 }
 
-/* The time for the greeting, or for answers about processes, is over. */
+/* The time for the greeting is over. */
 static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
 {
     struct gba_session *session = context;
 
     (void)fd;
     (void)what;
-    if (session->state == GBA_SESSION_PROBING)
-        gba_session_report(session);
-    else
-        gba_session_end(session, GBA_SWITCH_REFUSED_IDLE);
+    gba_session_end(session, GBA_SWITCH_REFUSED_IDLE);
     gba_session_flush(session->daemon);
 }
 
@@ -159,7 +155,6 @@ static void destroy(struct gba_session *session)
     const int fd = session->fd;
 
     log_end(session);
-    gba_probe_forget(session);
     if (session->state == GBA_SESSION_OPEN) {
         daemon->dropped += session->end < GBA_SESSION_CLOSED;
         if (session->end == GBA_SESSION_LOST)
