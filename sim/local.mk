@@ -31,7 +31,6 @@ GBA_SWITCH_REPORT = \
 	sim/switch/net/report.h sim/switch/net/report.c sim/switch/net/report_facts.c \
 	sim/switch/net/report_text.c
 GBA_SWITCH_NET = $(GBA_SWITCH_REPORT) \
-	sim/switch/net/dead.h sim/switch/net/dead.c \
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c \
 	sim/switch/net/listen.h sim/switch/net/listen.c \
 	sim/switch/net/messages.h sim/switch/net/messages.c \

@@ -59,7 +59,7 @@ EXTRA_DIST += tests/driver/boot.c tests/driver/compat.c tests/driver/driver_test
 	tests/driver/reboots
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon tests/switch/test_faults \
-	tests/switch/test_free_dead tests/switch/test_hostile tests/switch/test_job_keys \
+	tests/switch/test_hostile tests/switch/test_job_keys tests/switch/test_late \
 	tests/switch/test_load tests/switch/test_overload tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
@@ -78,9 +78,9 @@ tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_P
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h \
 	tests/switch/jobs.c $(GBA_DAEMON_PEER)
-tests_switch_test_free_dead_SOURCES = tests/switch/test_free_dead.c tests/switch/jobs.h \
+tests_switch_test_late_SOURCES = tests/switch/test_late.c tests/switch/jobs.h \
 	tests/switch/jobs.c $(GBA_DAEMON_PEER)
-tests/switch/test_absence.$(OBJEXT) tests/switch/test_free_dead.$(OBJEXT): private AM_CPPFLAGS += \
+tests/switch/test_absence.$(OBJEXT) tests/switch/test_late.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
 tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)

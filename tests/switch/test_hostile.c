@@ -68,7 +68,7 @@ PEER_TEST(test_greetings, setup, peer_end_alive)
     message.tag = 1; /* a field that it does not use */
     refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
     message.type = GBA_SWITCH_STATUS;
-    message.tag = GBA_SWITCH_STATUS_FREE_DEAD + 1;
+    message.tag = GBA_SWITCH_STATUS_TEXT + 1;
     refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
     message = hello;
     message.type = GBA_SWITCH_READ;

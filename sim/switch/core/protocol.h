@@ -93,8 +93,7 @@ enum gba_switch_type {
      * which a member that is late counts as absent; 0: never. In place of HELLO: over TCP, SECRET
      * with the secret of the key file follows, and no other message. */
     GBA_SWITCH_STATUS = 14,
-    /* value: bytes that follow; member: members that are absent; for GBA_SWITCH_STATUS_FREE_DEAD:
-     * ports of dead processes that remain. */
+    /* value: bytes that follow; member: members that are absent. */
     GBA_SWITCH_TEXT = 15,
     /* code: GBA_SWITCH_REFUSED_*. */
     GBA_SWITCH_ERROR = 16,
@@ -130,12 +129,8 @@ enum gba_switch_owned {
     GBA_SWITCH_OWNED_HIDDEN
 };
 
-/*
- * Kinds of a status: a report as JSON or as text. FREE_DEAD: the switch
- * closes the connections of its host's processes that are dead, and answers with a text about them.
- * Over TCP it closes none.
- */
-enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1, GBA_SWITCH_STATUS_FREE_DEAD = 2 };
+/* Kinds of a status: a report as JSON or as text. */
+enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1 };
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {

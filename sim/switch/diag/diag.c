@@ -32,24 +32,16 @@ static const char help[] =
     "  --watch[=TIME]    repeat, by default every second; times: seconds, or with a unit (5m)\n"
     "  --late TIME       a member that is late by so much counts as absent; default: never\n"
     "  --ping            measure barriers of one member: takes a free group for a moment\n"
-    "  --free-dead       free the ports and groups of dead processes of the switch's host\n"
     "  --key-file FILE   file with the key of the switch, for TCP; default: the file in\n"
     "                    GBA_SWITCH_KEY_FILE of the environment\n"
     "  --timeout TIME    give up when there is no answer; 1 to 3600; default: 10\n"
     "  --help            print this help\n"
     "  --version         print the version\n"
     "\n"
-    "Exit status: 0: no member is absent, or the option has done its work; 1: members are absent,\n"
-    "or ports of dead processes remain; 2: invalid usage; 3: no answer or output.\n";
+    "Exit status: 0: no member is absent, or the option has done its work; 1: members are absent;\n"
+    "2: invalid usage; 3: no answer or output.\n";
 
 /* --- Status --- */
-
-static uint16_t wanted(const struct diag *diag)
-{
-    if (diag->free_dead)
-        return GBA_SWITCH_STATUS_FREE_DEAD;
-    return diag->json ? GBA_SWITCH_STATUS_JSON : GBA_SWITCH_STATUS_TEXT;
-}
 
 /* Print the report. Prints nothing of one that does not come to its end. Returns false (printed).
  */
@@ -72,7 +64,8 @@ static int show_status(const struct diag *diag)
 {
     const struct gba_switch_message greeting = {.type = GBA_SWITCH_STATUS,
                                                 .code = GBA_SWITCH_PROTOCOL,
-                                                .tag = wanted(diag),
+                                                .tag = diag->json ? GBA_SWITCH_STATUS_JSON
+                                                                  : GBA_SWITCH_STATUS_TEXT,
                                                 .group = GBA_SWITCH_MAGIC,
                                                 .value = diag->late * UINT64_C(1000)};
     struct gba_switch_message answer = {.type = 0};
@@ -209,9 +202,6 @@ static bool parse_option(int option, struct diag *diag)
     case 'p':
         diag->ping = true;
         return true;
-    case 'f':
-        diag->free_dead = true;
-        return true;
     case 'k':
         diag->key_file = optarg;
         return true;
@@ -229,7 +219,6 @@ static bool parse(int argc, char **argv, struct diag *diag)
                                             {"watch", optional_argument, NULL, WATCH},
                                             {"late", required_argument, NULL, LATE},
                                             {"ping", no_argument, NULL, 'p'},
-                                            {"free-dead", no_argument, NULL, 'f'},
                                             {"key-file", required_argument, NULL, 'k'},
                                             {"timeout", required_argument, NULL, TIMEOUT},
                                             {NULL, 0, NULL, 0}};
@@ -252,11 +241,6 @@ static bool parse(int argc, char **argv, struct diag *diag)
         return gba_diag_complain("%s is not a switch; allowed: switch:/SOCKET or "
                                  "switch://HOST[:PORT]",
                                  diag->path) == 0;
-    if (diag->free_dead && diag->device.host[0] != '\0')
-        return gba_diag_complain("--free-dead needs the Unix socket of the switch, because the "
-                                 "switch sees the processes of its own host only") == 0;
-    if (diag->free_dead && (diag->json || diag->ping || diag->watch != 0))
-        return gba_diag_complain("--free-dead is not for use with --json, --ping or --watch") == 0;
     return true;
 }
 

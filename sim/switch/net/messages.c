@@ -10,7 +10,7 @@
 
 #include <event2/buffer.h>
 
-#include "sim/switch/net/dead.h"
+#include "sim/switch/net/report.h"
 #include "sim/switch/net/secret.h"
 
 /* --- From the port --- */
@@ -102,9 +102,7 @@ static void report(struct gba_session *session)
     size_t length;
     char *text;
 
-    if (session->wants == GBA_SWITCH_STATUS_FREE_DEAD)
-        text = gba_session_free_dead(session, &view, &length);
-    else if (session->wants == GBA_SWITCH_STATUS_TEXT)
+    if (session->wants == GBA_SWITCH_STATUS_TEXT)
         text = gba_switchd_report_text(&view, &length);
     else
         text = gba_switchd_report(&view, &length);
@@ -135,7 +133,7 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
     session->wants = message->tag;
     if ((message->type != GBA_SWITCH_HELLO && message->type != GBA_SWITCH_STATUS) ||
         message->group != GBA_SWITCH_MAGIC ||
-        (session->wants_status && session->wants > GBA_SWITCH_STATUS_FREE_DEAD)) {
+        (session->wants_status && session->wants > GBA_SWITCH_STATUS_TEXT)) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }

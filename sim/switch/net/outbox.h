@@ -38,8 +38,7 @@ enum {
     GBA_SESSION_CLOSED = 256, /* by the client */
     GBA_SESSION_LOST,         /* the client's host does not answer, or cannot be reached */
     GBA_SESSION_DONE,         /* has its status */
-    GBA_SESSION_CUT,          /* a fault */
-    GBA_SESSION_DEAD          /* its process is dead; another one keeps the connection open */
+    GBA_SESSION_CUT           /* a fault */
 };
 
 struct gba_session {

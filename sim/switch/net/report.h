@@ -14,7 +14,6 @@ struct gba_switchd_view {
     uint32_t late_ms; /* time after which a late member is a fault; 0: never */
     uint32_t faults;  /* found so far */
     const struct gba_switch_identity *viewer; /* see gba_switch_sees */
-    const void *context;                      /* of another report that gba_switchd_print makes */
     /* What is known of the process of a port; NULL: not read yet. */
     const char *process[GBA_PORTS_MAX];
 };

@@ -109,8 +109,6 @@ static void log_end(const struct gba_session *session)
 
     if (session->end == GBA_SESSION_CUT)
         reason = "cut by --fault";
-    else if (session->end == GBA_SESSION_DEAD)
-        reason = "the process is gone";
     else if (session->end == GBA_SESSION_LOST)
         reason = "the link to its host is lost";
     else if (session->end >= GBA_SESSION_CLOSED)

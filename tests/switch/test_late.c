@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gba_diag counts as absent, --free-dead, and a switch that does not answer. */
+/* What gba_diag counts as absent, and a switch that does not answer. */
 #include "tests/switch/jobs.h"
 
 #include <arpa/inet.h>
@@ -55,40 +55,6 @@ PEER_TEST(test_late, peer_begin_started, peer_end)
     while (absent_after(20) != 1)
         usleep(1000);
     close(other);
-    job_wait_until_free(&process);
-}
-
-static int run_free_dead(void)
-{
-    char command[sizeof(GBA_TEST_DIAG) + 512];
-    int status;
-
-    snprintf(command, sizeof(command), "exec '%s' --free-dead \"switch:$PWD/%s\" >%s/free 2>&1",
-             GBA_TEST_DIAG, process.socket, process.directory);
-    status = system(command);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-/* --free-dead closes the connection of a process that is dead, and no other. */
-PEER_TEST(test_free_dead, peer_begin_started, peer_end)
-{
-    struct job made, *job = &made;
-    char byte;
-
-    *job = (struct job){.event = EVENT_GONE, .members = 2, .victim = 1, .waiting = true};
-    job_fork(&process, job);
-    job_connect(&process, job, "a");
-    job_start(job);
-    job_arrive(job);
-    job_stop(job); /* a stopped process is not dead */
-    assert_int_equal(run_free_dead(), 0);
-    peer_settle(job->victim_fd);
-    job_kill(job, false);
-    assert_int_equal(run_free_dead(), 0);
-    assert_int_equal(peer_expect(job->home_fd, GBA_SWITCH_EVENT).value, GBA_IRQ_PORT_DOWN);
-    assert_int_equal(recv(job->victim_fd, &byte, 1, 0), 0);
-    job_end(job);
     job_wait_until_free(&process);
 }
 
