@@ -236,8 +236,7 @@ static void arrive(unsigned i)
     const struct gba_model *model = gba_switch_model(daemon_state.device);
     uint8_t byte = take();
     uint32_t group = byte % GROUPS;
-    const struct gba_switch_message message = {.type = byte % 16 == 0 ? GBA_SWITCH_NOTIFY
-                                                                      : GBA_SWITCH_ARRIVE,
+    const struct gba_switch_message message = {.type = GBA_SWITCH_ARRIVE,
                                                .group = group,
                                                .generation = model->group[group].record.generation,
                                                .member = byte / 4 % 2,

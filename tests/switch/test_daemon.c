@@ -131,19 +131,16 @@ PEER_TEST(test_notify, peer_begin, peer_end)
     peer_clients(&process, client, 2);
     group = peer_group(client, 2);
     for (uint32_t round = 1; round <= 10; round++) {
-        const struct gba_switch_message notify = {.type = GBA_SWITCH_NOTIFY,
-                                                  .group = group.group,
-                                                  .generation = group.generation,
-                                                  .member = 0,
-                                                  .value = round};
+        const uint32_t bell = GBA_DOORBELL(group.group) + GBA_BELL_NOTIFY;
 
         peer_arrive(client[0], &group, 0, round);
         if (round % 2 == 0)
-            peer_send(client[0], &notify); /* before the round is complete */
+            peer_write(client[0], bell, 8,
+                       GBA_ARRIVAL(round, 0)); /* before the round is complete */
         peer_arrive(client[1], &group, 1, round);
         peer_expect(client[1], GBA_SWITCH_RELEASE);
         if (round % 2 != 0)
-            peer_send(client[0], &notify); /* or after it */
+            peer_write(client[0], bell, 8, GBA_ARRIVAL(round, 0)); /* or after it */
         assert_int_equal(peer_expect(client[0], GBA_SWITCH_RELEASE).value, round);
         event = peer_expect(client[0], GBA_SWITCH_EVENT);
         assert_int_equal(event.group, group.group);

@@ -284,17 +284,16 @@ static uint32_t next_random(void)
 /* A message that a client may send, with plausible values, or with wild ones. */
 static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
 {
-    static const uint8_t types[] = {GBA_SWITCH_ARRIVE,  GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY,
-                                    GBA_SWITCH_COMMAND, GBA_SWITCH_READ,   GBA_SWITCH_WRITE,
-                                    GBA_SWITCH_NAME,    GBA_SWITCH_OWNER};
+    static const uint8_t types[] = {GBA_SWITCH_ARRIVE, GBA_SWITCH_ARRIVE, GBA_SWITCH_COMMAND,
+                                    GBA_SWITCH_READ,   GBA_SWITCH_WRITE,  GBA_SWITCH_NAME,
+                                    GBA_SWITCH_OWNER};
     bool wild = next_random() % 4 == 0;
     struct gba_switch_message message = {.type = types[next_random() % sizeof(types)]};
 
     message.group = wild ? next_random() : next_random() % 4;
     message.member = wild ? next_random() : next_random() % 4;
     message.value = wild ? next_random() : next_random() % 4;
-    if (message.type == GBA_SWITCH_COMMAND || message.type == GBA_SWITCH_ARRIVE ||
-        message.type == GBA_SWITCH_NOTIFY)
+    if (message.type == GBA_SWITCH_COMMAND || message.type == GBA_SWITCH_ARRIVE)
         message.generation = next_random() % 4;
     if (message.type == GBA_SWITCH_COMMAND) {
         message.code = (uint8_t)(next_random() % 10);

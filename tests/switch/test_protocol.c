@@ -19,7 +19,6 @@ static struct gba_switch_message full(uint8_t type)
 
     switch (type) {
     case GBA_SWITCH_ARRIVE:
-    case GBA_SWITCH_NOTIFY:
         message.group = message.generation = message.member = UINT32_MAX;
         message.value = UINT32_MAX;
         break;
@@ -45,7 +44,7 @@ TEST(test_layout)
                                                .value = 0x14131211,
                                                .key = 0x201f1e1d1c1b1a19};
     const uint8_t expected[GBA_SWITCH_MESSAGE_BYTES] = {
-        8,    0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b,
+        7,    0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b,
         0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12, 0x13, 0x14, 0,    0,
         0,    0,    0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x20};
     uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
@@ -73,10 +72,10 @@ static bool takes(struct gba_switch_message message, enum gba_switch_sender send
 
 TEST(test_sender)
 {
-    static const uint8_t of_client[] = {GBA_SWITCH_HELLO,  GBA_SWITCH_SECRET, GBA_SWITCH_NAME,
-                                        GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY, GBA_SWITCH_COMMAND,
-                                        GBA_SWITCH_READ,   GBA_SWITCH_WRITE,  GBA_SWITCH_STATUS,
-                                        GBA_SWITCH_OWNER,  GBA_SWITCH_JOB_KEY};
+    static const uint8_t of_client[] = {GBA_SWITCH_HELLO,  GBA_SWITCH_SECRET,  GBA_SWITCH_NAME,
+                                        GBA_SWITCH_ARRIVE, GBA_SWITCH_COMMAND, GBA_SWITCH_READ,
+                                        GBA_SWITCH_WRITE,  GBA_SWITCH_STATUS,  GBA_SWITCH_OWNER,
+                                        GBA_SWITCH_JOB_KEY};
 
     for (unsigned type = 0; type < 256; type++) {
         const struct gba_switch_message message = {.type = (uint8_t)type};

@@ -11,7 +11,7 @@
  *   client HELLO, over TCP also SECRET; the switch answers WELCOME, and the port is up.
  *   client NAME, at any time after HELLO, once of each kind: the name of the client's host, and of
  *   its job in a batch system. For reports.
- *   client ARRIVE, NOTIFY, WRITE: posted, without an answer.
+ *   client ARRIVE, WRITE: posted, without an answer.
  *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE. client OWNER:
  *   the switch answers OWNED. The type of an answer is that of the request plus 1.
  *   client JOB_KEY, over TCP only: the switch answers KEY, a secret for SECRET of the other
@@ -65,55 +65,54 @@ enum gba_switch_type {
     /* group, generation: of the allocation; member, value: sequence (32 bits). An arrival at the
      * group's doorbell. The switch drops it if the group's newest allocation has another
      * generation: it belongs to an earlier team, and this port may have a member of that number in
-     * the next one. (A WRITE to a doorbell has no generation, so it is not protected.) */
+     * the next one. (A WRITE to a doorbell, such as a NOTIFY, has no generation, so it is not
+     * protected.) */
     GBA_SWITCH_ARRIVE = 5,
-    /* The same fields: a NOTIFY at the group's doorbell. An EVENT with GBA_IRQ_ROUND follows. */
-    GBA_SWITCH_NOTIFY = 6,
     /* group, member, value: sequence (32 bits); key: the address in the release table. Only the
      * client uses the address: any multiple of 8 other than 0. An address that no other membership
      * of the connection has used distinguishes the releases of an earlier team. */
-    GBA_SWITCH_RELEASE = 7,
+    GBA_SWITCH_RELEASE = 6,
     /* code: GBA_CMD_*; tag; group, generation, member, value (32 bits), key: the mailbox. All of
      * it is written, then the command is executed, in one step. */
-    GBA_SWITCH_COMMAND = 8,
+    GBA_SWITCH_COMMAND = 7,
     /* code: GBA_RESULT_*; tag; group, generation, member, value, key: the mailbox after it. */
-    GBA_SWITCH_RESULT = 9,
+    GBA_SWITCH_RESULT = 8,
     /* code: width in bytes; tag; key: address in the BAR (32 bits). */
-    GBA_SWITCH_READ = 10,
+    GBA_SWITCH_READ = 9,
     /* code, tag, key: as in READ; value: of the register. */
-    GBA_SWITCH_VALUE = 11,
+    GBA_SWITCH_VALUE = 10,
     /* code: width in bytes; key: address in the BAR (32 bits); value. */
-    GBA_SWITCH_WRITE = 12,
+    GBA_SWITCH_WRITE = 11,
     /* group; generation: of the group's newest allocation; value: GBA_IRQ_* of the group at this
      * port. The switch has acknowledged them before it sends this message, so the client does not
      * acknowledge: its next message follows the acknowledgement [IRQ-3]. Events of an earlier
      * allocation come before the RESULT of a JOIN. */
-    GBA_SWITCH_EVENT = 13,
+    GBA_SWITCH_EVENT = 12,
     /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*; value: ms after
      * which a member that is late counts as absent; 0: never. In place of HELLO: over TCP, SECRET
      * with the secret of the key file follows, and no other message. */
-    GBA_SWITCH_STATUS = 14,
+    GBA_SWITCH_STATUS = 13,
     /* value: bytes that follow; member: members that are absent. */
-    GBA_SWITCH_TEXT = 15,
+    GBA_SWITCH_TEXT = 14,
     /* code: GBA_SWITCH_REFUSED_*. */
-    GBA_SWITCH_ERROR = 16,
+    GBA_SWITCH_ERROR = 15,
     /* tag; value, key: 0, or the secret that the job had at an earlier switch, which it then has
      * here, too. A request for a secret for the user and the job of HELLO. Repeated requests of a
      * connection have the same answer. */
-    GBA_SWITCH_JOB_KEY = 17,
+    GBA_SWITCH_JOB_KEY = 16,
     /* tag; code: 0, or GBA_SWITCH_REFUSED_*, and the connection stays open; value, key: the secret,
      * see gba_switch_secret_get. */
-    GBA_SWITCH_KEY = 18,
+    GBA_SWITCH_KEY = 17,
     /* tag; group: of the device, or a higher number; code: 0, 1 for the name of the job, or 2 for a
      * port whose link to its host is lost. The switch answers OWNED. */
-    GBA_SWITCH_OWNER = 19,
+    GBA_SWITCH_OWNER = 18,
     /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
      * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
      * For an OWNER with code 1 bytes 4 to 31 are the owner's NAME of GBA_SWITCH_NAME_JOB instead;
      * with code 2 the text "PORT:HOST" of the first such port; empty: none. [DRV-20] */
-    GBA_SWITCH_OWNED = 20
+    GBA_SWITCH_OWNED = 19
 };
 
 /* The host of the client; its job in a batch system, "slurm:12". */

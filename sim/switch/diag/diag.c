@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba_diag: shows the state of a gba-switchd, and measures barriers of one member through it. */
+/* gba_diag: shows the state of a gba-switchd. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gba/base/clock.h"
 #include "gba/base/command_line.h"
 #include "gba/base/switch_socket.h"
-#include "gba/spec/gba_regs.h"
 #include "gba/params.h"
 #include "sim/switch/diag/diag.h"
 
 /* Exit codes, for scripts and monitoring. */
 enum { EXIT_ABSENT = 1, EXIT_USAGE = 2, EXIT_NO_SWITCH = 3 };
 
-#define PING_ROUNDS 100u
-#define TIMEOUT_S   10u
-#define DAY_S       86400u
+#define TIMEOUT_S 10u
+#define DAY_S     86400u
 
 static const char help[] =
     "Usage: gba_diag [OPTION]... [PATH]\n"
@@ -31,15 +27,15 @@ static const char help[] =
     "  --json            print all that the switch reports, as JSON\n"
     "  --watch[=TIME]    repeat, by default every second; times: seconds, or with a unit (5m)\n"
     "  --late TIME       a member that is late by so much counts as absent; default: never\n"
-    "  --ping            measure barriers of one member: takes a free group for a moment\n"
     "  --key-file FILE   file with the key of the switch, for TCP; default: the file in\n"
     "                    GBA_SWITCH_KEY_FILE of the environment\n"
     "  --timeout TIME    give up when there is no answer; 1 to 3600; default: 10\n"
     "  --help            print this help\n"
     "  --version         print the version\n"
     "\n"
-    "Exit status: 0: no member is absent, or the option has done its work; 1: members are absent;\n"
-    "2: invalid usage; 3: no answer or output.\n";
+    "Exit status: 0: no member is absent; 1: members are absent; 2: invalid usage; 3: no answer "
+    "or\n"
+    "output.\n";
 
 /* --- Status --- */
 
@@ -79,97 +75,6 @@ static int show_status(const struct diag *diag)
     return code;
 }
 
-/* --- Ping --- */
-
-static bool command(int fd, uint8_t number, struct gba_switch_message *mailbox)
-{
-    static const char *const reasons[] = {"",     "invalid argument", "stale handle",
-                                          "busy", "no free group",    "the quota is reached"};
-
-    mailbox->type = GBA_SWITCH_COMMAND;
-    mailbox->code = number;
-    if (!gba_diag_send(fd, mailbox) || !gba_diag_receive(fd, GBA_SWITCH_RESULT, mailbox))
-        return false;
-    if (mailbox->code == GBA_RESULT_OK)
-        return true;
-    gba_diag_complain("ping: %s", mailbox->code < sizeof(reasons) / sizeof(reasons[0])
-                                      ? reasons[mailbox->code]
-                                      : "unknown result");
-    return false;
-}
-
-static bool round_trip(int fd, const struct gba_switch_message *group, uint32_t sequence,
-                       uint64_t *ns)
-{
-    const struct gba_switch_message arrival = {.type = GBA_SWITCH_ARRIVE,
-                                               .group = group->group,
-                                               .generation = group->generation,
-                                               .value = sequence};
-    struct gba_switch_message release;
-    uint64_t begin = gba_clock_ns();
-
-    if (!gba_diag_send(fd, &arrival) || !gba_diag_receive(fd, GBA_SWITCH_RELEASE, &release))
-        return false;
-    *ns = gba_clock_ns() - begin;
-    return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* On an open session. The group is free again when the connection ends. */
-static bool measure(int fd)
-{
-    struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 1}, flag;
-    uint64_t ns[PING_ROUNDS], begin = gba_clock_ns(), agreed, median;
-
-    if (!command(fd, GBA_CMD_ALLOC, &group))
-        return false;
-    group.member = 0;
-    group.value = 0;
-    if (!command(fd, GBA_CMD_JOIN, &group))
-        return false;
-    flag = (struct gba_switch_message){
-        .type = GBA_SWITCH_WRITE, .code = 8, .value = 8, .key = GBA_TABLE_ENTRY(group.group, 0)};
-    group.value = 0;
-    if (!gba_diag_send(fd, &flag) || !command(fd, GBA_CMD_ARM, &group))
-        return false;
-    agreed = gba_clock_ns() - begin;
-    for (uint32_t i = 0; i < PING_ROUNDS; i++) {
-        if (!round_trip(fd, &group, i + 1, &ns[i]))
-            return false;
-    }
-    qsort(ns, PING_ROUNDS, sizeof(ns[0]), compare);
-    median = ns[PING_ROUNDS / 2];
-    printf("ping: group %" PRIu32 ": allocate, join and arm %.1f us; %u barriers: min %.1f us, "
-           "median %.1f us, max %.1f us\n",
-           group.group, (double)agreed / 1e3, PING_ROUNDS, (double)ns[0] / 1e3,
-           (double)median / 1e3, (double)ns[PING_ROUNDS - 1] / 1e3);
-    return true;
-}
-
-static int ping(const struct diag *diag)
-{
-    const struct gba_switch_message hello = {.type = GBA_SWITCH_HELLO,
-                                             .code = GBA_SWITCH_PROTOCOL,
-                                             .group = GBA_SWITCH_MAGIC,
-                                             .generation = getuid(),
-                                             .member = (uint32_t)getpid()};
-    struct gba_switch_message welcome;
-    int fd = gba_diag_connect(diag, &hello);
-    bool good;
-
-    if (fd < 0)
-        return EXIT_NO_SWITCH;
-    good = gba_diag_receive(fd, GBA_SWITCH_WELCOME, &welcome) && measure(fd);
-    close(fd);
-    return good ? EXIT_SUCCESS : EXIT_NO_SWITCH;
-}
-
 /* --- The command line --- */
 
 #define SECONDS(field, most)                                                                 \
@@ -199,9 +104,6 @@ static bool parse_option(int option, struct diag *diag)
         diag->json = true;
         gba_diag_keep();
         return true;
-    case 'p':
-        diag->ping = true;
-        return true;
     case 'k':
         diag->key_file = optarg;
         return true;
@@ -218,7 +120,6 @@ static bool parse(int argc, char **argv, struct diag *diag)
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                             {"watch", optional_argument, NULL, WATCH},
                                             {"late", required_argument, NULL, LATE},
-                                            {"ping", no_argument, NULL, 'p'},
                                             {"key-file", required_argument, NULL, 'k'},
                                             {"timeout", required_argument, NULL, TIMEOUT},
                                             {NULL, 0, NULL, 0}};
@@ -262,7 +163,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     do {
-        code = diag.ping ? ping(&diag) : show_status(&diag);
+        code = show_status(&diag);
         gba_diag_print_kept(code);
         if (fflush(stdout) != 0 || ferror(stdout) != 0) {
             gba_diag_complain("cannot print: %s", strerror(errno));

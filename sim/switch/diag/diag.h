@@ -14,7 +14,7 @@ struct diag {
     const char *path;
     struct gba_dev_path device; /* what the path says: GBA_DEV_SWITCH */
     const char *key_file;       /* NULL: that of the environment */
-    bool json, ping;
+    bool json;
     unsigned watch;   /* seconds; 0: once */
     unsigned timeout; /* seconds */
     unsigned late;    /* seconds after which a late member counts as absent; 0: never */
