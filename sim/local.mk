@@ -56,7 +56,7 @@ sbin_PROGRAMS += sim/switch/gba-switchd
 endif
 sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_CORE) $(GBA_SWITCH_NET) $(GBA_VFIO_SERVER) \
 	sim/switch/command_line.h sim/switch/command_line.c sim/switch/option_values.c \
-	sim/switch/fault.h sim/switch/fault.c sim/switch/main.c
+	sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
 sim_switch_gba_switchd_LDADD = gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
 sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in

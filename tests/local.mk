@@ -58,7 +58,7 @@ $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/boot.c tests/driver/compat.c tests/driver/driver_test.h \
 	tests/driver/reboots
 # Tests of the daemon itself. They need only its messages.
-GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon tests/switch/test_faults \
+GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon \
 	tests/switch/test_hostile tests/switch/test_job_keys tests/switch/test_late \
 	tests/switch/test_load tests/switch/test_overload tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
@@ -72,8 +72,6 @@ TESTS += tests/switch/test_diag tests/switch/test_service
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
-tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
-	sim/switch/command_line.h sim/switch/option_values.c
 tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
 	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h \

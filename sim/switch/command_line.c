@@ -46,9 +46,6 @@ static const char help[] =
     "                         times of the links and the switch, in ns or with a unit (1.5us): "
     "up,\n"
     "                         match, release, down, jitter; loss with % or ppm; seed. Default: 0\n"
-    "  --fault FAULT          drop=N: lose the Nth arrival; cut=PORT@TIME, hold=PORT@TIME+TIME:\n"
-    "                         close or hold a connection at a time after it came up; die=TIME:\n"
-    "                         end as if killed. Each fault happens once\n"
     "  --vfio-user DIR        PCI devices for virtual machines: sockets 0, 1, ... in that "
     "directory,\n"
     "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
@@ -122,16 +119,6 @@ static bool parse_latency(const char *text, struct gba_switchd_options *options)
     return false;
 }
 
-static bool add_fault(const char *text, struct gba_switchd_options *options)
-{
-    if (options->faults == GBA_SWITCHD_FAULTS)
-        return complain("--fault", text, "32 faults");
-    return gba_switchd_fault_parse(text, &options->fault[options->faults++]) ||
-           complain("--fault", text,
-                    "drop=N, hold=PORT@TIME+TIME, cut=PORT@TIME, die=TIME; a time has a "
-                    "unit: " GBA_TIMES_NAMES);
-}
-
 static bool set_log_level(const char *value, struct gba_switchd_options *options)
 {
     return gba_switchd_log_parse(value, &options->log_level) ||
@@ -162,7 +149,6 @@ static const struct setting {
     {"job-ports", 0, GBA_PORTS_MAX, false, AT(job_ports)},
     {"client-timeout", 1, 3600, true, AT(client_timeout)},
     {"latency", .set = parse_latency},
-    {"fault", .set = add_fault},
     {"log-file", AT(log_file), .text = true},
     {"log-level", .set = set_log_level},
     {"vfio-user", AT(vfio_directory), .text = true},

@@ -19,7 +19,4 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
 bool gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency, char *message,
                                size_t size);
 
-/* Parse one fault, "hold=3@2s+500ms". Returns false, with *fault unspecified, if it is invalid. */
-bool gba_switchd_fault_parse(const char *text, struct gba_switchd_fault *fault);
-
 #endif

@@ -16,7 +16,6 @@
 
 #include "gba/base/clock.h"
 #include "sim/switch/command_line.h"
-#include "sim/switch/fault.h"
 #include "sim/switch/net/trust.h"
 #include "sim/switch/net/listen.h"
 #include "sim/switch/net/session.h"
@@ -196,10 +195,6 @@ static struct gba_switch *make_device(const struct gba_switchd_options *options,
                                        .random = core_random,
                                        .context = wakeup};
 
-    for (uint32_t i = 0, drops = 0; i < options->faults; i++) {
-        if (options->fault[i].kind == GBA_SWITCHD_DROP)
-            config.drop[drops++] = options->fault[i].number;
-    }
     /* A restarted switch is another unit, because it has no group of the earlier one. */
     config.uuid[0] = core_random(NULL);
     config.uuid[1] = core_random(NULL);
@@ -245,17 +240,15 @@ static bool serve(struct gba_switchd *daemon)
 {
     struct gba_switchd_listeners listeners;
     struct gba_vfio_server *devices = NULL;
-    struct gba_faults *faults = NULL;
     struct event *events[SIGNALS] = {NULL};
     bool good = gba_switchd_listen(daemon, &listeners) && await_signals(daemon, events) &&
-                offer_devices(daemon, &devices) && (faults = gba_faults_start(daemon)) != NULL;
+                offer_devices(daemon, &devices);
 
     if (good) {
         print_ready(daemon, &listeners);
         good = event_base_dispatch(daemon->base) >= 0;
         notify("STOPPING=1\n");
     }
-    gba_faults_stop(faults);
     gba_switchd_listen_close(&listeners);
     gba_vfio_server_destroy(devices);
     gba_session_end_all(daemon, GBA_SWITCH_REFUSED_SHUTDOWN);

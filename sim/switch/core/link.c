@@ -25,17 +25,6 @@ static bool is_lost(struct gba_switch *device)
     return loss != 0 && next_random(device) % 1000000 < loss;
 }
 
-/* Count an arrival. Returns whether --fault drops it. */
-static bool is_dropped(struct gba_switch *device)
-{
-    device->arrivals++;
-    for (uint32_t i = 0; i < GBA_SWITCH_DROPS && device->config.drop[i] != 0; i++) {
-        if (device->config.drop[i] == device->arrivals)
-            return true;
-    }
-    return false;
-}
-
 static uint64_t jitter(struct gba_switch *device)
 {
     uint32_t most = device->config.latency.jitter;
@@ -197,7 +186,7 @@ void gba_switch_ring(struct gba_switch *device, uint32_t port, uint32_t group, u
 
     if (!device->port[port].attached)
         return;
-    if (bell == GBA_BELL_ARRIVAL && (is_dropped(device) || is_lost(device)))
+    if (bell == GBA_BELL_ARRIVAL && is_lost(device))
         return;
     if (device->delayed) {
         item.due = now(device) + device->config.latency.up + jitter(device);

@@ -9,22 +9,6 @@
 /* Size of the path of a Unix socket, with the terminator. */
 #define GBA_SWITCHD_PATH_MAX 108
 
-/* The faults of --fault. */
-enum gba_switchd_fault_kind {
-    GBA_SWITCHD_DROP, /* lose arrival `number`, from 1 */
-    GBA_SWITCHD_HOLD, /* port `number`: pass nothing for `duration` */
-    GBA_SWITCHD_CUT,  /* port `number`: close the connection */
-    GBA_SWITCHD_DIE   /* kill the daemon */
-};
-
-struct gba_switchd_fault {
-    enum gba_switchd_fault_kind kind;
-    uint64_t number;
-    uint64_t time, duration; /* ns */
-};
-
-#define GBA_SWITCHD_FAULTS GBA_SWITCH_DROPS /* maximum number of faults of all kinds */
-
 struct gba_switchd_options {
     char listen[GBA_SWITCHD_PATH_MAX]; /* Unix socket; "": none */
     bool make_directory;               /* of `listen`, which is the default */
@@ -41,8 +25,6 @@ struct gba_switchd_options {
     uint32_t vfio_devices;
     bool vfio_msi;
     struct gba_switch_latency latency;
-    struct gba_switchd_fault fault[GBA_SWITCHD_FAULTS];
-    uint32_t faults;
     const char *log_file; /* NULL: standard error */
     enum gba_switchd_level log_level;
 };

@@ -22,7 +22,6 @@ struct gba_switch_port {
 struct gba_switch {
     struct gba_switch_config config;
     bool delayed;        /* some latency is not 0 */
-    uint64_t arrivals;   /* that ports have sent */
     uint64_t random;     /* state of the random numbers of jitter and loss */
     uint64_t armed;      /* time of the wake-up that was requested; UINT64_MAX: none */
     uint32_t ports_used; /* 1 + the highest port that was ever attached */

@@ -58,8 +58,6 @@ struct gba_switch_latency {
     uint32_t seed;    /* of jitter and loss */
 };
 
-#define GBA_SWITCH_DROPS 32u
-
 struct gba_switch_config {
     uint32_t groups;     /* 1 to GBA_GROUPS */
     uint32_t ports;      /* 1 to GBA_PORTS_MAX */
@@ -70,7 +68,6 @@ struct gba_switch_config {
     uint32_t job_ports;  /* the same for one job of a user; not for job 0 */
     uint64_t uuid[2];    /* GBA_DEV_UUID */
     struct gba_switch_latency latency;
-    uint64_t drop[GBA_SWITCH_DROPS]; /* arrivals that are lost, by number from 1; 0: none */
     /* The time in ns, monotonic. */
     uint64_t (*now)(void *context);
     /* Call gba_switch_run at time `due`, or as soon as possible after. Replaces the earlier

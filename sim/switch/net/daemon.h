@@ -16,16 +16,12 @@
 #include "sim/switch/core/switch.h"
 
 struct gba_session; /* session.h */
-struct gba_faults;  /* fault.h */
 
 struct gba_switchd {
     const struct gba_switchd_options *options;
     struct event_base *base;
     struct gba_switch *device;
-    uint64_t started; /* of gba_clock_ns */
-    /* Called when a connection has attached to that port. NULL: no call. */
-    void (*port_up)(struct gba_switchd *daemon, uint32_t port);
-    struct gba_faults *faults;               /* NULL: none */
+    uint64_t started;                        /* of gba_clock_ns */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES]; /* of the key file */
     struct gba_job_keys job_keys;
     uint32_t connections; /* sessions that may use the switch, with and without a port */

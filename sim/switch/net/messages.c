@@ -89,8 +89,6 @@ static void welcome(struct gba_session *session)
     gba_session_put(session, &message);
     gba_switchd_log(GBA_SWITCHD_INFO, "port %" PRIu32 ": up: %s", session->port,
                     gba_session_label(session));
-    if (daemon->port_up != NULL)
-        daemon->port_up(daemon, session->port);
 }
 
 static void report(struct gba_session *session)

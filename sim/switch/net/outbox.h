@@ -37,8 +37,7 @@ enum {
     GBA_SESSION_GOES_ON = 0,
     GBA_SESSION_CLOSED = 256, /* by the client */
     GBA_SESSION_LOST,         /* the client's host does not answer, or cannot be reached */
-    GBA_SESSION_DONE,         /* has its status */
-    GBA_SESSION_CUT           /* a fault */
+    GBA_SESSION_DONE          /* has its status */
 };
 
 struct gba_session {
@@ -51,7 +50,6 @@ struct gba_session {
     bool wants_status; /* the greeting was STATUS */
     bool interrupted;  /* its port has events */
     bool paused;       /* the daemon does not read its input */
-    bool held;         /* the daemon neither reads nor writes (--fault) */
     bool key_of_file;  /* it has sent the key of the key file */
     struct {
         bool made;  /* the session has asked for it */

@@ -107,9 +107,7 @@ static void log_end(const struct gba_session *session)
     enum gba_switchd_level level = wanted ? GBA_SWITCHD_INFO : GBA_SWITCHD_WARNING;
     const char *reason = gba_switch_refusal_text(session->end);
 
-    if (session->end == GBA_SESSION_CUT)
-        reason = "cut by --fault";
-    else if (session->end == GBA_SESSION_LOST)
+    if (session->end == GBA_SESSION_LOST)
         reason = "the link to its host is lost";
     else if (session->end >= GBA_SESSION_CLOSED)
         reason = "the client closed the connection";
@@ -222,10 +220,6 @@ static void send_out(struct gba_session *session)
 
 static void flush(struct gba_session *session)
 {
-    if (session->held && evbuffer_get_length(session->out) > GBA_SESSION_OUT_MAX)
-        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
-    if (session->held && session->end == GBA_SESSION_GOES_ON)
-        return;
     if (session->interrupted && session->state == GBA_SESSION_OPEN &&
         session->end == GBA_SESSION_GOES_ON)
         gba_session_send_events(session);
@@ -245,48 +239,6 @@ void gba_session_flush(struct gba_switchd *daemon)
         session->dirty = false;
         flush(session);
     }
-}
-
-/* --- Faults --- */
-
-static struct gba_session *find(const struct gba_switchd *daemon, uint32_t port)
-{
-    struct gba_session *session;
-
-    LIST_FOREACH(session, &daemon->sessions, link)
-    {
-        if (session->state == GBA_SESSION_OPEN && session->port == port)
-            return session;
-    }
-    return NULL;
-}
-
-bool gba_session_cut(struct gba_switchd *daemon, uint32_t port)
-{
-    struct gba_session *session = find(daemon, port);
-
-    if (session == NULL)
-        return false;
-    gba_session_end(session, GBA_SESSION_CUT);
-    return true;
-}
-
-bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold)
-{
-    struct gba_session *session = find(daemon, port);
-
-    if (session == NULL)
-        return false;
-    session->held = hold;
-    if (hold) {
-        event_del(session->events.readable);
-        event_del(session->events.writable);
-        return true;
-    }
-    if (!session->paused)
-        event_add(session->events.readable, NULL);
-    gba_session_mark(session); /* to send the pending output */
-    return true;
 }
 
 /* --- All sessions --- */

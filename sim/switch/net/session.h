@@ -26,13 +26,6 @@ void gba_session_open(struct gba_switchd *daemon, int fd,
  * each callback that may have called the core. */
 void gba_session_flush(struct gba_switchd *daemon);
 
-/* Close the connection that has that port, without a message. Returns false if there is none. */
-bool gba_session_cut(struct gba_switchd *daemon, uint32_t port);
-
-/* Stop all data of the connection that has that port, or resume it. Returns false if there is
- * none. */
-bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold);
-
 /* End all sessions, with that reason. */
 void gba_session_end_all(struct gba_switchd *daemon, enum gba_switch_refusal reason);
 
