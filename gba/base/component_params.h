@@ -27,7 +27,6 @@ struct gba_component_params {
     char *companions;
     int totals; /* enum gba_totals */
     /* coll */
-    unsigned int sample; /* measure every n-th barrier; 0: none */
     int agree_after;
     /* scoll */
     int pin_ucx, quiet;
@@ -60,9 +59,6 @@ static const gba_param_t gba_both_params[] = {
 };
 
 static const gba_param_t gba_coll_params[] = {
-    {OWN(sample), .type = GBA_PARAM_UINT, .max = UINT32_MAX, .level = 5,
-     .help = "Measure how long every n-th blocking barrier waits, for the performance variables "
-             "wait_ns and imbalance_max_ns; 0: none, and no cost"},
     /* An agreement costs as much as several hundred barriers save. So a communicator with few
      * barriers makes none, and one with many loses what 100 barriers would have saved. */
     {OWN(agree_after), .type = GBA_PARAM_INT, .max = GBA_AGREE_AFTER_MAX, .value_default = 100,

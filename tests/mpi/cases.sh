@@ -243,7 +243,7 @@ END
     done
 }
 
-# What happens in the midst of barriers of both kinds; and the variables of the tools interface that `sample` fills.
+# What happens in the midst of barriers of both kinds.
 mixture_all() {
     rows <<END
 mixture-3-offload | 3 | sim offload_after=13 | mixture 4 1200 1 | /^mixture: right$/ | sim>0
@@ -251,8 +251,6 @@ mixture-4-scarce | 4 | sim?groups=2 offload_after=5 | mixture 4 1200 1 | /^mixtu
 mixture-3-dies | 3 | sim?die_after=150 retry_after=1 | mixture 4 1200 1 | /^mixture: right$/ | failovers>0
 mixture-3-dies-fallback | 3 | sim?die_after=90 retry_after=1 sw_enable=0 | mixture 4 1200 2 | /^mixture: right$/ | failovers>0
 mixture-3-trials | 3 | none trial_after=40 trial_test=2 | mixture 4 1200 2 | /^mixture: right$/ | software>0
-sampled-sim | 3 | sim sample=10 | sampled
-sampled-none | 3 | none sample=10 | sampled
 END
 }
 

@@ -254,7 +254,7 @@ malformed-empty | 3 | quiet sim OMPI_MCA_coll_gba_barrier_sw_radix= | early_exit
 well-formed | 3 | quiet sim stuck_after=10m retry_after=0.1s sw_enable=yes | early_exit 20 | 0/coll gba_barrier:/
 END
     test_case malformed-file malformed_file min_comm_size 2x '2 to 2147483647'
-    test_case malformed-own malformed_file sample 1e3 '0 to 4294967295'
+    test_case malformed-own malformed_file totals 1e3 'text, json'
     printf -v long_name 'x%.0s' {1..300}
     rows <<END
 bad-option | 3 | quiet sim?lose_everything=1 | early_exit 20 | only/unknown option "lose_everything"/

@@ -133,8 +133,7 @@ void gba_coll_agree_apply(void *owner)
 {
     gba_coll_module_t *module = owner;
     /* failed: perhaps after the choice of a path. */
-    bool fast = GBA_PATH_FALLBACK != module->base.path && module->queue == NULL &&
-                !module->failed && 0 == gba_common.own.sample;
+    bool fast = GBA_PATH_FALLBACK != module->base.path && module->queue == NULL && !module->failed;
 
     /* Release: pairs with the acquire in gba_coll_barrier, in a thread that did not run the team's
      * last nonblocking barrier. */

@@ -47,8 +47,7 @@ typedef struct gba_coll_module {
     bool world; /* it belongs to MPI_COMM_WORLD */
     /* Barriers on the fallback before the agreement. The same on all members. */
     unsigned agree_after;
-    unsigned unsampled; /* barriers since the last measured one */
-    char *label;        /* see gba_coll_report_unagreed_begin; NULL: none */
+    char *label; /* see gba_coll_report_unagreed_begin; NULL: none */
     /* Nonblocking barriers, under component.queue_lock: */
     gba_coll_request_t *queue, **queue_last;
     bool begun; /* the first one is in progress, not an agreement before it */

@@ -19,14 +19,6 @@ void gba_common_module_open(struct gba_common_module *m)
     opal_mutex_unlock(&gba_common.lock);
 }
 
-static void waits_add(struct gba_common_waits *sum, const struct gba_common_waits *waits)
-{
-    sum->sampled += waits->sampled;
-    sum->ns += waits->ns;
-    if (sum->max_ns < waits->max_ns)
-        sum->max_ns = waits->max_ns;
-}
-
 /* With the lock held. */
 static void counts_add(struct gba_common_counts *sum, const struct gba_common_module *m)
 {
@@ -36,7 +28,6 @@ static void counts_add(struct gba_common_counts *sum, const struct gba_common_mo
     sum->barriers[GBA_PATH_FALLBACK] += m->fallbacks;
     if (GBA_OK != m->declined)
         sum->refused[-m->declined]++;
-    waits_add(&sum->waits, &m->waits);
     if (m->team == NULL)
         return;
     gba_team_stats(m->team, &stats);

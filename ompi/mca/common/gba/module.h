@@ -27,18 +27,12 @@
 #define GBA_COMMON_PATHS   (GBA_PATH_FALLBACK + 1)
 #define GBA_COMMON_REASONS (-GBA_STATUS_LAST + 1)
 
-/* The measurements of every n-th blocking barrier; n is the parameter "sample" of coll. */
-struct gba_common_waits {
-    unsigned long long sampled, ns, max_ns; /* max_ns: of the longest wait */
-};
-
 /* The counts of one module, or of all modules. pvars.c relies on the order. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
     unsigned long long retries_arrival, retries_release, failovers, renegotiations;
     unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
-    struct gba_common_waits waits;
-    unsigned long long path; /* gba_path_t, of one module */
+    unsigned long long path;                        /* gba_path_t, of one module */
 };
 
 /* The counts of one team that libgba does not keep. */
@@ -64,7 +58,6 @@ struct gba_common_module {
     gba_status_t declined;                  /* not GBA_OK: why there is no team */
     unsigned long long fallbacks;           /* barriers on the fallback */
     struct gba_common_tally tally;
-    struct gba_common_waits waits;
     struct gba_common_module *next, **link; /* in gba_common.modules; link NULL: not in the list */
 };
 

@@ -9,8 +9,8 @@
 
 #include "opal/mca/base/mca_base_pvar.h"
 
-/* Whose variable it is: the process's, in both components or in coll alone, or a communicator's. */
-enum owner { PROCESS, PROCESS_COLL, COMM };
+/* Whose variable it is: the process's, or a communicator's, which coll alone has. */
+enum owner { PROCESS, COMM };
 
 #define COUNTER   MCA_BASE_PVAR_CLASS_COUNTER
 #define COUNTS(n) offsetof(struct gba_common_counts, n)
@@ -43,14 +43,6 @@ static struct variable {
     {"renegotiations",
      "Times that a communicator or active set without a barrier group requested one again", PROCESS,
      COUNTER, COUNTS(renegotiations), 0},
-    {"barriers_sampled", "Blocking barriers that were measured, see the parameter sample",
-     PROCESS_COLL, COUNTER, COUNTS(waits.sampled), 0},
-    {"wait_ns",
-     "Nanoseconds between arrival and release of this process, in the barriers that were measured",
-     PROCESS_COLL, MCA_BASE_PVAR_CLASS_TIMER, COUNTS(waits.ns), 0},
-    {"imbalance_max_ns",
-     "The longest of these waits, in nanoseconds: this process was at most that early",
-     PROCESS_COLL, MCA_BASE_PVAR_CLASS_HIGHWATERMARK, COUNTS(waits.max_ns), 0},
     {"comm_barriers", "barriers through a device or a software barrier of this component", COMM,
      COUNTER, COUNTS(barriers), GBA_PATH_FALLBACK - 1},
     {"comm_fallbacks", "barriers on the fallback, the component that was selected before this one",
@@ -61,12 +53,6 @@ static struct variable {
      COUNTER, COUNTS(failovers), 0},
     {"comm_renegotiations", "times that it requested a barrier group again", COMM, COUNTER,
      COUNTS(renegotiations), 0},
-    {"comm_barriers_sampled", "blocking barriers that were measured", COMM, COUNTER,
-     COUNTS(waits.sampled), 0},
-    {"comm_wait_ns", "nanoseconds between arrival and release of this process in these", COMM,
-     MCA_BASE_PVAR_CLASS_TIMER, COUNTS(waits.ns), 0},
-    {"comm_imbalance_max_ns", "the longest of these waits, in nanoseconds", COMM,
-     MCA_BASE_PVAR_CLASS_HIGHWATERMARK, COUNTS(waits.max_ns), 0},
     {"comm_path",
      "path of the barriers: 0 device, 1 switch, 2 sim, 3 software, 4 fallback or none yet", COMM,
      MCA_BASE_PVAR_CLASS_LEVEL, COUNTS(path), 0},
