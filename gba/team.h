@@ -138,6 +138,7 @@ typedef struct gba_predicted {
     uint32_t culprit;    /* the rank that causes the reason, else 0 */
     uint64_t cost;       /* the expected time of a barrier, ns; 0: not known */
     char text[256];      /* one line: "sim: a group of 32, 8 members" */
+    char words[128];     /* the reason and the culprit, one line; "" for GBA_OK */
 } gba_predicted_t;
 
 /* The path of a team, and the candidates in the order in which the members try them. */

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/plan.h"
 
+#include <stdio.h>
+
+#include "gba/spec/gba_regs.h"
+
 bool gba_reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
            GBA_ERR_QUOTA == reason || GBA_ERR_AWAY == reason;
 }
 
-/* The expected time of a path; 0: not known, also as long as the hosts are not. */
-static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t switch_index)
+/* The most members of a group at that switch of rank 0; without a device that of any device. */
+static uint32_t members_most(const struct gba_info *info, uint8_t switch_index)
 {
     const struct gba_switches *switches = &info->switches;
     const uint32_t most = switch_index < switches->count ? switches->members_max[switch_index]
                                                          : info->terms.members_max;
 
-    return gba_choice_cost(info, choice,
-                           GBA_AT_EACH == switch_index ? info->ports
-                           : 0 == most                 ? 1
-                                                       : (info->hosts - 1) / most + 1);
+    return 0 == most ? GBA_MEMBERS_MAX : most;
+}
+
+/* The expected time of a path; 0: not known, also as long as the hosts are not, or no group can
+ * have the members. */
+static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t switch_index)
+{
+    const uint32_t most = members_most(info, switch_index);
+
+    if (choice.group && GBA_HIERARCHY_FLAT == choice.hierarchy && info->size > most)
+        return 0;
+    return gba_choice_cost(
+        info, choice, GBA_AT_EACH == switch_index ? info->ports : (info->hosts - 1) / most + 1);
 }
 
 static enum gba_need candidate_need(const struct gba_info *info, enum gba_kind kind)
@@ -38,6 +51,8 @@ static void list_add(struct gba_list *list, const struct gba_info *info, struct 
         (struct gba_candidate){.kind = (uint8_t)kind,
                                .need = (uint8_t)candidate_need(info, kind),
                                .switch_index = switch_index,
+                               .members = GBA_KIND_LEADERS == kind ? info->hosts : info->size,
+                               .members_most = members_most(info, switch_index),
                                .choice = choice,
                                .refusal = refusal};
 }
@@ -55,11 +70,10 @@ static struct gba_refusal software_refusal(const struct gba_info *info)
 
 /* Why no member is to try a group at that switch of rank 0; GBA_OK: they may. */
 static struct gba_refusal switch_refusal(const struct gba_info *info, enum gba_kind kind,
-                                         uint32_t switch_index)
+                                         uint8_t switch_index)
 {
     const struct gba_switches *switches = &info->switches;
-    const uint32_t most =
-        0 == switches->count ? info->terms.members_max : switches->members_max[switch_index];
+    const bool too_many = GBA_KIND_ALL == kind && info->size > members_most(info, switch_index);
     /* On one host only the leader's device counts, that of rank 0. */
     const bool lacks = switch_index < switches->count &&
                        UINT32_MAX != switches->lacking[switch_index] &&
@@ -67,13 +81,14 @@ static struct gba_refusal switch_refusal(const struct gba_info *info, enum gba_k
 
     if (GBA_KIND_LEADERS == kind && GBA_OK != info->memory.reason)
         return info->memory;
-    /* Of the reasons of several members the lowest status counts. */
-    if (lacks && (GBA_KIND_LEADERS == kind || info->device.reason > GBA_ERR_OTHER_DEVICE))
+    /* Of the reasons of several members the lowest status counts. No device holds too many. */
+    if (lacks && !too_many &&
+        (GBA_KIND_LEADERS == kind || info->device.reason > GBA_ERR_OTHER_DEVICE))
         return (struct gba_refusal){GBA_ERR_OTHER_DEVICE, switches->lacking[switch_index]};
     if (GBA_KIND_ALL == kind && GBA_OK != info->device.reason &&
         (info->one_device || 0 != switches->count))
         return info->device;
-    if (GBA_KIND_ALL == kind && info->size > most)
+    if (too_many)
         return (struct gba_refusal){GBA_ERR_TOO_MANY, 0};
     return (struct gba_refusal){GBA_OK, 0};
 }
@@ -89,8 +104,8 @@ static void list_kind(struct gba_list *list, const struct gba_info *info, enum g
 {
     const uint32_t count = 0 == info->switches.count ? 1 : info->switches.count;
 
-    for (uint32_t switch_index = 0; switch_index < count; switch_index++)
-        list_add(list, info, group_choice(kind), kind, (uint8_t)switch_index,
+    for (uint8_t switch_index = 0; switch_index < count; switch_index++)
+        list_add(list, info, group_choice(kind), kind, switch_index,
                  switch_refusal(info, kind, switch_index));
 }
 
@@ -147,17 +162,22 @@ static struct gba_refusal groups_refusal(const struct gba_info *info, enum gba_k
 static void list_groups(struct gba_list *list, const struct gba_info *info, bool trial)
 {
     const bool nodes = GBA_HIERARCHY_NODE == info->terms.hierarchy;
-    const enum gba_kind kind = nodes ? GBA_KIND_LEADERS : GBA_KIND_ALL;
+    /* On one host a group of one node leader is a detour, so only a user can request it. */
+    const bool leaders = nodes || (GBA_HIERARCHY_FLAT != info->terms.hierarchy && !info->one_host);
+    const bool too_many = leaders && !nodes && info->size > members_most(info, 0);
+    const enum gba_kind kind = nodes || too_many ? GBA_KIND_LEADERS : GBA_KIND_ALL;
     const struct gba_refusal refusal = groups_refusal(info, kind, trial);
 
     if (GBA_OK != refusal.reason) {
+        if (too_many)
+            list_add(list, info, group_choice(GBA_KIND_ALL), GBA_KIND_ALL, 0,
+                     (struct gba_refusal){GBA_ERR_TOO_MANY, 0});
         list_add(list, info, group_choice(kind), kind, 0, refusal);
         return;
     }
     if (!nodes)
         list_kind(list, info, GBA_KIND_ALL);
-    /* On one host a group of one node leader is a detour, so only a user can request it. */
-    if (nodes || (GBA_HIERARCHY_FLAT != info->terms.hierarchy && !info->one_host)) {
+    if (leaders) {
         list_kind(list, info, GBA_KIND_LEADERS);
         list_each(list, info);
     }
@@ -356,4 +376,17 @@ struct gba_refusal gba_plan_no_software(const struct gba_list *list)
             GBA_OK != list->candidates[i].refusal.reason)
             return list->candidates[i].refusal;
     return (struct gba_refusal){GBA_OK, 0};
+}
+
+void gba_plan_words(const struct gba_candidate *candidates, uint32_t count, gba_status_t reason,
+                    const char *member, char *text, size_t len)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (GBA_ERR_TOO_MANY == reason && reason == candidates[i].refusal.reason) {
+            snprintf(text, len, "%u members; a group has at most %u", candidates[i].members,
+                     candidates[i].members_most);
+            return;
+        }
+    snprintf(text, len, "%s%s%s%s", gba_status_text(reason), member == NULL ? "" : " (",
+             member == NULL ? "" : member, member == NULL ? "" : ")");
 }

@@ -30,11 +30,13 @@ enum gba_need {
 };
 
 struct gba_candidate {
-    uint8_t kind;         /* enum gba_kind */
-    uint8_t need;         /* enum gba_need */
-    uint8_t switch_index; /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
-    bool tried;           /* the members have tried it; the refusal is that of a step */
-    bool maker_refused;   /* its maker refused, before another member took part */
+    uint8_t kind;          /* enum gba_kind */
+    uint8_t need;          /* enum gba_need */
+    uint8_t switch_index;  /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
+    bool tried;            /* the members have tried it; the refusal is that of a step */
+    bool maker_refused;    /* its maker refused, before another member took part */
+    uint32_t members;      /* of its group, if one serves all */
+    uint32_t members_most; /* that a group there can have */
     struct gba_choice choice;
     uint64_t cost; /* ns, expected; 0: not known, see gba_cost */
     struct gba_refusal refusal;
@@ -80,6 +82,12 @@ struct gba_refusal gba_plan_reason(const struct gba_list *list);
 
 /* Why the team has no software barrier of libgba; GBA_OK: none was refused. */
 struct gba_refusal gba_plan_no_software(const struct gba_list *list);
+
+/* Write a reason in words: that of the status with the member, if that is not NULL; of
+ * GBA_ERR_TOO_MANY "7200 members; a group has at most 708", of the first of these candidates that
+ * is refused so. text: terminated, len bytes at most. Thread-safe. */
+void gba_plan_words(const struct gba_candidate *candidates, uint32_t count, gba_status_t reason,
+                    const char *member, char *text, size_t len);
 
 /* Whether a team refused for this reason may get a group later. */
 bool gba_reason_passes(gba_status_t reason);

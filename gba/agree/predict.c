@@ -173,7 +173,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
 
     prediction->count = a->list.count;
     for (a->place = 0; a->place < a->list.count && GBA_OK == status; a->place++) {
-        char text[sizeof prediction->candidates[0].text - 16] = "";
+        char text[sizeof prediction->candidates[0].text - 16] = "", rank[32];
         gba_predicted_t *shown = &prediction->candidates[a->place];
 
         *shown = (gba_predicted_t){.path = gba_build_kind(a),
@@ -181,6 +181,10 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
                                    .cost = gba_agree_candidate(a)->cost,
                                    .reason = gba_agree_candidate(a)->refusal.reason,
                                    .culprit = gba_agree_candidate(a)->refusal.culprit};
+        name_rank(NULL, shown->culprit, rank, sizeof rank);
+        if (GBA_OK != shown->reason)
+            gba_plan_words(gba_agree_candidate(a), 1, shown->reason, rank, shown->words,
+                           sizeof shown->words);
         status = candidate_describe(a, text, sizeof text);
         snprintf(shown->text, sizeof shown->text, "%s: %s", gba_path_name(shown->path), text);
     }

@@ -15,7 +15,7 @@ static void tried_set(struct gba_agreement *a)
     const bool several = 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status;
     gba_device_t *device;
     size_t used = 0;
-    char member[96];
+    char member[96], words[192];
 
     a->text.tried[0] = '\0';
     for (uint32_t i = 0; several && i < a->list.count && used < sizeof a->text.tried; i++) {
@@ -27,10 +27,10 @@ static void tried_set(struct gba_agreement *a)
         if (device == NULL)
             continue;
         a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);
+        gba_plan_words(c, 1, c->refusal.reason, NULL, words, sizeof words);
         used += (size_t)snprintf(a->text.tried + used, sizeof a->text.tried - used, "%s%s (%s%s%s)",
-                                 0 == used ? "; not at " : ", ", device->path,
-                                 gba_status_text(c->refusal.reason), c->maker_refused ? "" : ", ",
-                                 c->maker_refused ? "" : member);
+                                 0 == used ? "; not at " : ", ", device->path, words,
+                                 c->maker_refused ? "" : ", ", c->maker_refused ? "" : member);
     }
 }
 
@@ -58,7 +58,7 @@ static void no_group(struct gba_agreement *a)
     const bool failed = GBA_DUE_RECOVER == a->due;
     const struct gba_refusal refusal = failed ? a->info.failure : gba_plan_reason(&a->list);
     struct gba_team *team = a->team;
-    char member[96];
+    char member[96], words[192];
     size_t length;
 
     a->oob.name_member(a->oob.ctx, refusal.culprit, member, sizeof member);
@@ -69,10 +69,12 @@ static void no_group(struct gba_agreement *a)
     else if (a->attr.device_text != NULL)
         snprintf(team->words.no_group, sizeof team->words.no_group, "; no device: %s",
                  a->attr.device_text);
-    else
-        snprintf(team->words.no_group, sizeof team->words.no_group, "; %s%s (%s)",
-                 GBA_ERR_NO_DEVICE == refusal.reason ? "" : "no device: ",
-                 gba_status_text(refusal.reason), member);
+    else {
+        gba_plan_words(a->list.candidates, a->list.count, refusal.reason, member, words,
+                       sizeof words);
+        snprintf(team->words.no_group, sizeof team->words.no_group, "; %s%s",
+                 GBA_ERR_NO_DEVICE == refusal.reason ? "" : "no device: ", words);
+    }
     length = strlen(team->words.no_group);
     snprintf(team->words.no_group + length, sizeof team->words.no_group - length, "%s",
              a->text.tried);

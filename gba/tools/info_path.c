@@ -95,12 +95,11 @@ static void show_candidates(const gba_prediction_t *prediction)
         report_begin("candidates", '[');
     for (uint32_t i = 0; i < prediction->count; i++) {
         const gba_predicted_t *candidate = &prediction->candidates[i];
-        char result[128], expected[32];
+        const char *result = GBA_OK != candidate->reason ? candidate->words
+                             : candidate->taken          ? "taken"
+                                                         : "not tried";
+        char expected[32];
 
-        snprintf(result, sizeof result, "%s", candidate->taken ? "taken" : "not tried");
-        if (GBA_OK != candidate->reason)
-            snprintf(result, sizeof result, "%s (rank %" PRIu32 ")",
-                     gba_status_text(candidate->reason), candidate->culprit);
         time_print(candidate->cost, expected, sizeof expected);
         if (!report_is_json()) {
             report_text("candidate", "%-*s  %9s  %s", width, candidate->text, expected, result);

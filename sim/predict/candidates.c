@@ -62,8 +62,10 @@ static gba_status_t candidate_run(const struct predict_question *question, uint3
     setup.barriers = barriers_for(question, hosts * ranks);
     setup.warmup = 0 != setup.warmup || setup.barriers < 10 ? setup.warmup : setup.barriers / 10;
     status = predict_run(&setup, &candidate->result);
-    if (GBA_OK != status && GBA_ERR_NOMEM != status)
+    if (GBA_OK != status && GBA_ERR_NOMEM != status) {
         candidate->refused = status; /* the device has not so many groups */
+        snprintf(candidate->words, sizeof candidate->words, "%s", gba_status_text(status));
+    }
     return GBA_ERR_NOMEM == status ? status : GBA_OK;
 }
 
@@ -89,6 +91,7 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
         *to = (struct predict_candidate){
             .choice = from->choice, .formula = 1000 * from->cost, .refused = from->refusal.reason};
         gba_choice_name(&from->choice, hosts > 1, to->name);
+        gba_plan_words(from, 1, to->refused, NULL, to->words, sizeof to->words);
         /* Rules for as long as nothing is known. */
         if (GBA_ERR_FEW_HOSTS == to->refused || GBA_ERR_SLOWER == to->refused)
             to->refused = GBA_OK;

@@ -12,6 +12,7 @@ struct predict_candidate {
     struct gba_choice choice;
     gba_status_t refused; /* GBA_OK: it is simulated; else the reason; GBA_ERR_UNSUPPORTED: the
                              runtime's own */
+    char words[96];       /* the reason in words */
     uint64_t formula;     /* the expected time by gba/agree/cost, ps; 0: none */
     struct predict_result result;
 };

@@ -123,7 +123,7 @@ gba_status_t predict_groups_init(struct predict *p)
     if (p->nodes)
         return domains_make(p);
     if (p->actors > c->device_members || p->offload.devices > 1)
-        return GBA_ERR_TOO_MANY;
+        return p->actors > c->device_members ? GBA_ERR_TOO_MANY : GBA_ERR_OTHER_DEVICE;
     p->offload.groups = 1;
     p->offload.group = predict_alloc(p, 1, sizeof *p->offload.group);
     return p->offload.group == NULL ? GBA_ERR_NOMEM : group_make(p, 0, 0, p->actors);

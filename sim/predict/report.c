@@ -43,7 +43,7 @@ void predict_report_text(const struct predict_report *report, FILE *out)
             fprintf(out, "%-20s %s\n", candidate->name,
                     GBA_ERR_UNSUPPORTED == candidate->refused
                         ? "not simulated: it belongs to the runtime"
-                        : gba_status_text(candidate->refused));
+                        : candidate->words);
             continue;
         }
         fprintf(out, "%-20s %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", candidate->name,
@@ -82,7 +82,7 @@ static void json_candidate(struct gba_json *json, const struct predict_candidate
     gba_json_begin(json, NULL, '{');
     gba_json_string(json, "name", candidate->name);
     if (GBA_OK != candidate->refused) {
-        gba_json_string(json, "reason", gba_status_text(candidate->refused));
+        gba_json_string(json, "reason", candidate->words);
     } else {
         gba_json_value(json, "barrier", "%.3f", (double)r->mean / 1e3);
         gba_json_value(json, "formula", "%.3f", (double)candidate->formula / 1e3);
