@@ -2,10 +2,12 @@
 /* gba_predict: what barriers are expected to cost on a cluster. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/base/command_line.h"
@@ -53,6 +55,10 @@ static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *for
 /* The results are printed by now. */
 static _Noreturn void plot_failed(const char *path, const char *reason)
 {
+    struct stat file;
+
+    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && 0 == file.st_size)
+        unlink(path);
     fprintf(stderr, "gba_predict: --plot %s: %s\n", path, reason);
     exit(1);
 }
@@ -235,6 +241,7 @@ int main(int argc, char **argv)
         /* What gnuplot says of the file is no error of gnuplot. */
         FILE *file = fopen(command.plot, "ae");
 
+        signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early */
         if (fflush(stdout) != 0 || file == NULL || fclose(file) != 0)
             plot_failed(command.plot, strerror(errno));
         status = predict_plot(&search, hosts, ranks, command.plot);
