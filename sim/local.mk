@@ -86,7 +86,7 @@ endif
 # gba_predict: the engine is a library of its own, for its tests.
 noinst_LTLIBRARIES += sim/libgbapredict.la
 sim_libgbapredict_la_SOURCES = sim/predict/engine.h sim/predict/engine.c sim/predict/state.h \
-	sim/predict/queue.h sim/predict/random.h sim/predict/work.c sim/predict/memory.c sim/predict/link.c sim/predict/groups.c sim/predict/barrier.c sim/predict/turns.c \
+	sim/predict/queue.h sim/predict/random.h sim/predict/work.c sim/predict/memory.c sim/predict/link.c sim/predict/tuned.c sim/predict/groups.c sim/predict/barrier.c sim/predict/turns.c \
 	sim/predict/candidates.h sim/predict/candidates.c
 sim_libgbapredict_la_LIBADD = gba/libgbacore.la -lm
 bin_PROGRAMS += sim/predict/gba_predict

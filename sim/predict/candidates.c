@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/predict/candidates.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,6 +105,41 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
     return status;
 }
 
+gba_status_t predict_own(const struct predict_question *question, struct predict_list *list)
+{
+    struct predict_candidate *own = &list->at[list->count - 1];
+
+    own->choice = (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT, .fallback = true};
+    own->refused = GBA_OK;
+    return candidate_run(question, list->hosts, list->ranks, own);
+}
+
+uint64_t predict_device_time(const struct gba_cluster *c)
+{
+    return c->device_issue + c->device_up + c->device_match + c->device_down;
+}
+
+gba_status_t predict_break_even(const struct predict_question *question,
+                                const struct predict_list *list,
+                                const struct predict_candidate *device, uint64_t wanted,
+                                uint64_t *found)
+{
+    struct gba_cluster slower = *question->setup.cluster;
+    struct predict_question changed = *question;
+    struct predict_candidate other = *device;
+    const double mean = (double)device->result.mean, more = fabs((double)wanted - mean) + 1e6;
+    double rise, time;
+    gba_status_t status;
+
+    slower.device_down += (uint64_t)more;
+    changed.setup.cluster = &slower;
+    status = candidate_run(&changed, list->hosts, list->ranks, &other);
+    rise = ((double)other.result.mean - mean) / more;
+    time = (double)predict_device_time(question->setup.cluster) + ((double)wanted - mean) / rise;
+    *found = rise > 0 && time > 0 ? (uint64_t)time : 0;
+    return status;
+}
+
 const struct predict_candidate *predict_fastest(const struct predict_list *list, bool group)
 {
     const struct predict_candidate *best = NULL;
@@ -112,6 +148,7 @@ const struct predict_candidate *predict_fastest(const struct predict_list *list,
         const struct predict_candidate *candidate = &list->candidates[i];
 
         if (GBA_OK == candidate->refused && candidate->choice.group == group &&
+            !candidate->choice.fallback &&
             (best == NULL || candidate->result.mean < best->result.mean))
             best = candidate;
     }

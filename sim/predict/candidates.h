@@ -11,7 +11,7 @@ struct predict_candidate {
     char name[GBA_CHOICE_NAME];
     struct gba_choice choice;
     gba_status_t refused; /* GBA_OK: it is simulated; else the reason; GBA_ERR_UNSUPPORTED: the
-                             runtime's own */
+                             runtime's own, before predict_own */
     char words[96];       /* the reason in words */
     uint64_t formula;     /* the expected time by gba/agree/cost, ps; 0: none */
     struct predict_result result;
@@ -39,7 +39,25 @@ struct predict_question {
 gba_status_t predict_candidates(const struct predict_question *question, uint32_t hosts,
                                 uint32_t ranks, struct predict_list *list);
 
-/* The fastest candidate with, or without, a group; NULL: there is none. */
+/* Simulate the runtime's own barrier, the last candidate of the list, as Open MPI's coll/tuned has
+ * it. Returns GBA_OK or GBA_ERR_NOMEM. */
+gba_status_t predict_own(const struct predict_question *question, struct predict_list *list);
+
+/* The time of a device between a member's store and the release, if no other member arrives: ps. */
+uint64_t predict_device_time(const struct gba_cluster *cluster);
+
+/*
+ * The device time with which this candidate, which has a group, takes `wanted` ps: from a
+ * simulation with a slower device, because the time of the candidate is linear in that of the
+ * device. found: ps; 0: none. Returns GBA_OK or GBA_ERR_NOMEM.
+ */
+gba_status_t predict_break_even(const struct predict_question *question,
+                                const struct predict_list *list,
+                                const struct predict_candidate *device, uint64_t wanted,
+                                uint64_t *found);
+
+/* The fastest candidate with a group, or without, but for the runtime's own; NULL: there is none.
+ */
 const struct predict_candidate *predict_fastest(const struct predict_list *list, bool group);
 
 /*

@@ -20,7 +20,7 @@ static gba_status_t make(struct predict *p)
 
     p->nodes = GBA_HIERARCHY_NODE == choice->hierarchy;
     p->turns = setup->busy || together * p->on_host > c->cores;
-    p->shared = 1 == p->hosts;
+    p->shared = 1 == p->hosts && !choice->fallback;
     p->actors = !p->nodes ? p->ranks : p->hosts > 1 || choice->group ? p->hosts : 0;
     if (0 == p->actors && 1 == p->on_host)
         return GBA_ERR_TOO_FEW; /* a counter of one rank */
@@ -119,7 +119,7 @@ static gba_status_t sim_open(const struct predict_setup *setup, struct predict *
     predict_random_seed(&p->random, setup->seed);
     for (uint32_t i = 0; i < 4; i++)
         p->result.round[i].first_exit = PREDICT_NEVER;
-    status = setup->choice.fallback ? GBA_ERR_PARAM : make(p);
+    status = make(p);
     if (GBA_OK == status && p->turns)
         predict_turns_init(p);
     return GBA_OK == status && p->memory.short_of ? GBA_ERR_NOMEM : status;

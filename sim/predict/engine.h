@@ -20,6 +20,7 @@ struct predict_trace {
 struct predict_setup {
     const struct gba_cluster *cluster;
     const struct predict_trace *trace;
+    /* fallback: that of Open MPI's coll/tuned; flat */
     struct gba_choice choice;
     uint32_t hosts, ranks; /* 1 or more; ranks of a host; hosts x ranks at most 2^24 */
     uint32_t radix;        /* the parameter sw_radix */
@@ -47,9 +48,14 @@ struct predict_result {
 };
 
 /*
- * Simulate. Returns GBA_OK; GBA_ERR_NOMEM; or why there is no such barrier: GBA_ERR_PARAM (that of
- * the runtime), GBA_ERR_TOO_FEW, GBA_ERR_TOO_MANY, GBA_ERR_NO_GROUP. Thread-safe. Not collective.
+ * Simulate. Returns GBA_OK; GBA_ERR_NOMEM; or why there is no such barrier: GBA_ERR_PARAM,
+ * GBA_ERR_TOO_FEW, GBA_ERR_TOO_MANY, GBA_ERR_OTHER_DEVICE, GBA_ERR_NO_GROUP. Thread-safe. Not
+ * collective.
  */
 gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result);
+
+/* The algorithm that Open MPI's coll/tuned takes among so many processes, 1 or more. Thread-safe.
+ */
+const char *predict_tuned_name(uint32_t size);
 
 #endif

@@ -144,7 +144,7 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
                                                              [GBA_ALGORITHM_TREE] = &gba_algo_tree};
     const struct gba_cluster *c = p->cluster;
 
-    p->algo.table = algorithms[algorithm];
+    p->algo.table = p->setup->choice.fallback ? &predict_tuned : algorithms[algorithm];
     p->algo.pulls = p->algo.table->pulls;
     if (p->algo.pulls && !p->shared)
         return GBA_ERR_PARAM; /* messages cannot read */

@@ -33,6 +33,9 @@ static const char usage[] =
     "1000\n"
     "  --late TIME           one rank, at random, arrives later by this time in each barrier\n"
     "  --busy                each core has other work that never waits; ranks yield to it\n"
+    "  --rate N              barriers a second of the application with Open MPI's own barrier, 1 "
+    "to\n"
+    "                        1000000000: print what part of the run time each path saves\n"
     "  --seed N              of the random numbers; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
@@ -75,13 +78,14 @@ static void shape_set(struct gba_cluster *cluster, const char *text)
 }
 
 /* The first ones are a number, and indices of their table. */
-enum { BARRIERS, LATE, SEED, NUMBERS, CLUSTER, SET, BUSY, NO_CROSSOVER, JSON, PLOT };
+enum { BARRIERS, LATE, SEED, RATE, NUMBERS, CLUSTER, SET, BUSY, NO_CROSSOVER, JSON, PLOT };
 
 static const struct option options[] = {{"cluster", required_argument, NULL, CLUSTER},
                                         {"set", required_argument, NULL, SET},
                                         {"barriers", required_argument, NULL, BARRIERS},
                                         {"late", required_argument, NULL, LATE},
                                         {"seed", required_argument, NULL, SEED},
+                                        {"rate", required_argument, NULL, RATE},
                                         {"busy", no_argument, NULL, BUSY},
                                         {"no-crossover", no_argument, NULL, NO_CROSSOVER},
                                         {"json", no_argument, NULL, JSON},
@@ -95,13 +99,14 @@ struct command {
     struct gba_cluster cluster;
     struct predict_trace trace;
     gba_params_t params;
-    bool json, crossover;
+    bool json, crossover, described;
+    unsigned int rate;
     const char *plot;
 };
 
 /* What the options with a number set. */
 struct numbers {
-    unsigned int barriers, late, seed;
+    unsigned int barriers, late, seed, rate;
 };
 
 #define NUMBER(field, least, most) \
@@ -110,7 +115,8 @@ struct numbers {
 static const gba_param_t numbers_table[NUMBERS] = {
     [BARRIERS] = {"--barriers", NUMBER(barriers, 1, 1000000)},
     [LATE] = {"--late", NUMBER(late, 0, 1000000000), .unit = 1},
-    [SEED] = {"--seed", NUMBER(seed, 0, UINT32_MAX)}};
+    [SEED] = {"--seed", NUMBER(seed, 0, UINT32_MAX)},
+    [RATE] = {"--rate", NUMBER(rate, 1, 1000000000)}};
 
 static void number_take(struct command *command, int option)
 {
@@ -127,6 +133,8 @@ static void number_take(struct command *command, int option)
         setup->barriers = numbers.barriers;
     else if (LATE == option)
         setup->late = numbers.late * UINT64_C(1000);
+    else if (RATE == option)
+        command->rate = numbers.rate;
     else
         setup->seed = numbers.seed;
 }
@@ -141,6 +149,7 @@ static void option_take(struct command *command, int option)
     case CLUSTER:
         if (GBA_OK != gba_cluster_named(optarg, &command->cluster, message, sizeof message))
             fail("%s%s", strncmp(message, "cluster=", 8) == 0 ? "--" : "", message);
+        command->described = true;
         break;
     case SET:
         value = strchr(optarg, '=');
@@ -201,6 +210,24 @@ static void command_parse(struct command *command, int argc, char **argv)
         fail("noise_trace %s: cannot be read, or is not lines of start and length, ns", trace);
 }
 
+/* What a buyer asks: the answers besides the table. */
+static gba_status_t answer(const struct predict_question *question, struct predict_list *list,
+                           struct predict_report *report)
+{
+    gba_status_t status = predict_own(question, list);
+
+    report->own = &list->at[list->count - 1];
+    report->device = predict_fastest(list, true);
+    report->software = predict_fastest(list, false);
+    if (GBA_OK == status && report->device != NULL && report->software != NULL)
+        status = predict_break_even(question, list, report->device, report->software->result.mean,
+                                    &report->even_software);
+    if (GBA_OK == status && report->device != NULL)
+        status = predict_break_even(question, list, report->device, report->own->result.mean,
+                                    &report->even_own);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct command command = {.crossover = true};
@@ -226,6 +253,10 @@ int main(int argc, char **argv)
     search = *question;
     search.signals = SIGNALS_SEARCH;
     status = list == NULL ? GBA_ERR_NOMEM : predict_candidates(question, hosts, ranks, list);
+    if (GBA_OK == status)
+        status = answer(question, list, &report);
+    report.measured = command.described && 0 == command.cluster.extrapolated;
+    report.rate = command.rate;
     if (GBA_OK == status && command.crossover) {
         report.crossed = true;
         report.most = hosts > 64 ? hosts : 64;

@@ -13,6 +13,11 @@ struct predict_report {
     bool crossed;       /* the crossover was looked for */
     uint32_t crossover; /* hosts; 0: none up to `most` */
     uint32_t most;
+    const struct predict_candidate *device, *software; /* the fastest ones, or NULL */
+    const struct predict_candidate *own;               /* Open MPI's barrier */
+    uint64_t even_software, even_own; /* device times with which `device` is no faster, or 0 */
+    bool measured;                    /* the description is measured on this cluster */
+    unsigned int rate;                /* barriers a second of the application; 0: not known */
 };
 
 void predict_report_text(const struct predict_report *report, FILE *out);

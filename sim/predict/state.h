@@ -195,6 +195,10 @@ uint64_t predict_store(struct predict *p);
  * line: its number, below PREDICT_NO_LINE. shared: others load the line, too. */
 void predict_load(struct predict *p, uint32_t line, bool found, uint64_t from, bool shared);
 
+/* --- tuned.c: Open MPI's own barrier */
+
+extern const struct gba_algorithm predict_tuned;
+
 /* --- link.c: the algorithm, by messages or stores */
 
 gba_status_t predict_links_init(struct predict *p, int32_t algorithm);

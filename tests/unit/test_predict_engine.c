@@ -126,6 +126,55 @@ EXACT(test_device)
     assert_int_equal(predict_run(&setup, &(struct predict_result){0}), GBA_ERR_TOO_MANY);
 }
 
+static struct predict_result run_own(uint32_t hosts, uint32_t ranks)
+{
+    struct predict_result result;
+
+    setup.hosts = hosts;
+    setup.ranks = ranks;
+    setup.choice = (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT, .fallback = true};
+    assert_int_equal(predict_run(&setup, &result), GBA_OK);
+    return result;
+}
+
+/* Open MPI's own barrier: each algorithm of coll/tuned, by LogGP. */
+EXACT(test_own)
+{
+    const uint64_t message = c.o_send + c.L + (c.bytes - 1) * c.G + c.o_recv;
+    static const struct {
+        uint32_t size, rounds;
+        const char *name;
+    } cases[] = {{1, 0, "recursive doubling"},
+                 {2, 1, "recursive doubling"},
+                 {3, 2, "recursive doubling"},
+                 {8, 3, "recursive doubling"},
+                 {32, 5, "recursive doubling"},
+                 {64, 6, "bruck"},
+                 {256, 16, "tree"},
+                 {512, 9, "bruck"},
+                 {1024, 20, "tree"},
+                 {4096, 12, "bruck"}};
+
+    c.leaf = c.pod = 4096; /* one leaf switch */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_string_equal(predict_tuned_name(cases[i].size), cases[i].name);
+        assert_int_equal(run_own(cases[i].size, 1).mean,
+                         cases[i].rounds * message + (3 == cases[i].size) * (c.o_send + c.o_recv));
+    }
+    for (uint32_t n = 4; n < 8; n++) { /* linear: the root receives all, and sends to all */
+        assert_string_equal(predict_tuned_name(n), "linear");
+        assert_int_equal(run_own(n, 1).mean, 2 * message + (n - 2) * (c.o_recv + c.o_send));
+    }
+    assert_int_equal(run_own(16, 8).mean,
+                     time_of(16, 8, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false));
+    setup.late = 1000000000; /* nobody leaves before the late one has come */
+    for (setup.seed = 1; setup.seed <= 530; setup.seed++) {
+        const struct predict_result result = run_own((uint32_t)setup.seed, 1);
+
+        assert_true(result.after.median >= result.skew.median);
+    }
+}
+
 /* Two ranks on one core: each turn ends a barrier and begins the next one. */
 EXACT(test_turns)
 {
@@ -266,6 +315,7 @@ EXACT(test_candidates)
     gba_params_t params;
     struct predict_question question = {.setup = setup, .params = &params};
     uint32_t found;
+    uint64_t wanted, even;
 
     gba_params_default(&params);
     question.setup.cluster = &c;
@@ -281,6 +331,14 @@ EXACT(test_candidates)
     c.device_hosts = 708;
     assert_int_equal(predict_crossover(&question, 4, 64, &found), GBA_OK);
     assert_int_equal(found, 2);
+    assert_int_equal(predict_candidates(&question, 8, 4, &list), GBA_OK);
+    assert_int_equal(predict_own(&question, &list), GBA_OK);
+    wanted = list.at[list.count - 1].result.mean;
+    assert_int_equal(
+        predict_break_even(&question, &list, predict_fastest(&list, true), wanted, &even), GBA_OK);
+    c.device_down += even - predict_device_time(&c); /* with that device both take as long */
+    assert_int_equal(predict_candidates(&question, 8, 4, &list), GBA_OK);
+    assert_in_range(predict_fastest(&list, true)->result.mean, wanted - 10, wanted + 10);
     c.device_up = 100 * c.L;
     assert_int_equal(predict_crossover(&question, 4, 64, &found), GBA_OK);
     assert_int_equal(found, 0);
