@@ -275,7 +275,7 @@ int main(int argc, char **argv)
         signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early */
         if (fflush(stdout) != 0 || file == NULL || fclose(file) != 0)
             plot_failed(command.plot, strerror(errno));
-        status = predict_plot(&search, hosts, ranks, command.plot);
+        status = predict_plot(&search, &report, command.plot);
         if (GBA_OK != status)
             plot_failed(command.plot, GBA_ERR_IO == status
                                           ? "gnuplot failed; is it installed (Debian: gnuplot-nox)?"

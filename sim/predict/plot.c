@@ -1,150 +1,291 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plot of gba_predict: gnuplot gets the data of each picture, one line for each candidate at
- * each size, and draws a line for each name.
+ * The plot of gba_predict: a line for each algorithm, which has the same colour in all pictures. A
+ * point is the fastest candidate with that algorithm.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "gba/base/plot.h"
+#include "gba/gba.h"
 #include "sim/predict/report.h"
 
-#define NAMES 512u
+#define UNICAST (GBA_PLOT_LINES + 1) /* the line of another release of the device */
+#define LINES   (UNICAST + 1)
+#define POINTS  40u
 
-/* 95% of the errors of recorded predictions (contrib/bench/README.md). */
-#define ERROR 0.21
+/* 95% of the errors of recorded predictions, and the hosts of the largest recorded job
+ * (contrib/bench/README.md). */
+#define ERROR          0.21
+#define HOSTS_MEASURED 8u
+
+struct point {
+    double y, low, high; /* s; y 0: none */
+};
 
 struct plot {
     FILE *out;
     struct predict_question *question; /* these two change from size to size */
     struct gba_cluster *cluster;
     struct predict_list *list;
-    char names[NAMES]; /* of this picture, each once, with a blank behind it */
+    bool measured;  /* the description is of a measured cluster */
+    bool stock;     /* the barrier of Open MPI was drawn */
+    uint32_t count; /* points of this picture */
+    double x[POINTS];
+    struct point points[LINES][POINTS];
+    gba_status_t refused; /* of the device, where it was refused */
     gba_status_t status;
 };
 
-static void name_write(struct plot *plot, const char *name)
-{
-    const size_t used = strlen(plot->names);
-    char word[64];
-
-    snprintf(word, sizeof word, "%s ", name);
-    for (char *c = word; '\0' != c[0] && '\0' != c[1]; c++)
-        if (' ' == *c)
-            *c = '_';
-    if (strstr(plot->names, word) == NULL)
-        snprintf(plot->names + used, NAMES - used, "%s", word);
-    fputs(word, plot->out);
-}
-
-static void point_write(struct plot *plot, const char *name, double x,
-                        const struct predict_spread *spread)
-{
-    const double median = (double)spread->median / 1e6;
-
-    name_write(plot, name);
-    fprintf(plot->out, "%g %g %g %g\n", x, median,
-            fmin((double)spread->least / 1e6, median * (1 - ERROR)),
-            fmax((double)spread->p95 / 1e6, median * (1 + ERROR)));
-}
-
-/* The candidates of one size. device: only the device of all, by that name. */
-static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ranks,
-                       const char *device)
+/* Simulate the candidates of one size. line: 0: all of them; else only a device of all members,
+ * which is drawn as that line. */
+static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks, unsigned line)
 {
     if (GBA_OK == plot->status)
         plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
+    if (0 == plot->count || plot->x[plot->count - 1] < x)
+        plot->x[plot->count++] = x;
     for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
         const struct predict_candidate *candidate = &plot->list->candidates[i];
+        const struct predict_spread *spread = &candidate->result.slowest;
+        const double y = (double)spread->median / 1e12;
+        const bool bars = plot->measured && hosts <= HOSTS_MEASURED;
+        const unsigned name = 0 != line ? line : gba_plot_line(candidate->name);
+        struct point *point = &plot->points[name][plot->count - 1];
 
-        if (GBA_OK == candidate->refused &&
-            (device == NULL || strcmp(candidate->name, "device") == 0))
-            point_write(plot, device != NULL ? device : candidate->name, x,
-                        &candidate->result.slowest);
+        if (0 != line && strcmp(candidate->name, "device") != 0)
+            continue;
+        if (GBA_OK != candidate->refused) {
+            if (candidate->choice.group)
+                plot->refused = candidate->refused;
+        } else if (y > 0 && (0 == point->y || y < point->y)) {
+            *point =
+                (struct point){y, bars ? fmin((double)spread->least / 1e12, y * (1 - ERROR)) : y,
+                               bars ? fmax((double)spread->p95 / 1e12, y * (1 + ERROR)) : y};
+        }
     }
 }
 
 static void picture_begin(struct plot *plot, const char *title, const char *x)
 {
-    plot->names[0] = '\0';
-    fprintf(plot->out, "set title \"%s%s\"\nset xlabel \"%s\"\n$data << EOD\n", title,
-            0 != plot->cluster->extrapolated ? " (dashed: extrapolated, not measured)" : "", x);
+    plot->count = 0;
+    memset(plot->at, 0, sizeof plot->at);
+    fprintf(plot->out, "set title \"%s\"\nset xlabel \"%s\"\n", title, x);
 }
 
-static void picture_end(struct plot *plot)
+/* times: the axis x has times, too; else numbers. */
+static void picture_end(struct plot *plot, bool times)
 {
-    if ('\0' == plot->names[0]) {
-        fputs("EOD\nset multiplot next\n", plot->out);
-        return;
+    static const char *const names[LINES] = {
+        "",     "device",  "dissemination", "radix",
+        "tree", "counter", "Open MPI",      [UNICAST] = "unicast"};
+    const double first = plot->x[0], last = plot->x[plot->count - 1];
+    struct gba_plot_end ends[LINES];
+    size_t count = 0;
+    double low = INFINITY, high = 0;
+    char labels[LINES][24];
+    bool drawn[LINES] = {false};
+
+    fputs("$data << EOD\n", plot->out);
+    for (unsigned line = 1; line < LINES; line++) {
+        uint32_t end = POINTS;
+
+        for (uint32_t i = 0; i < plot->count; i++) {
+            const struct point *point = &plot->points[line][i];
+
+            /* On several hosts the counter is no barrier of all. */
+            if (0 == point->y || (5 == line && 0 == i && plot->count > 1 && !times))
+                continue;
+            end = i;
+            low = fmin(low, point->low);
+            high = fmax(high, point->high);
+            fprintf(plot->out, "%u %g %g %g %g\n", line, plot->x[i], point->y, point->low,
+                    point->high);
+        }
+        if (POINTS == end)
+            continue;
+        drawn[line] = true;
+        snprintf(labels[line], sizeof labels[line], "%s%s",
+                 0 != plot->points[UNICAST][end].y && 1 == line ? "multicast" : names[line],
+                 end + 1 < plot->count ? " ends" : "");
+        ends[count++] = (struct gba_plot_end){line > GBA_PLOT_LINES ? 1 : line, labels[line],
+                                              plot->x[end], plot->points[line][end].y};
     }
-    fprintf(plot->out,
-            "EOD\nplot for [name in \"%s\"] $data using (strcol(1) eq name ? $2 : NaN):3:4:5 with "
-            "yerrorlines pointtype 7 pointsize 0.5 dashtype %d title name\n",
-            plot->names, 0 != plot->cluster->extrapolated ? 2 : 1);
+    fputs("EOD\n", plot->out);
+    if (0 == count) {
+        low = high = 1e-6;
+        fprintf(plot->out, "set label 1 \"no device: %s\" at graph 0.5,0.5 center\n",
+                gba_status_text(plot->refused));
+    }
+    if (times) {
+        gba_plot_times(plot->out, "x", first, last);
+    } else {
+        fprintf(plot->out, "set logscale x 2\nset xrange [%g:%g]\nset xtics 2\n",
+                last > first ? first : first / 2, last > first ? last : 2 * last);
+        if (last > 1.25 * exp2(floor(log2(last))))
+            fprintf(plot->out, "set xtics add (%g)\n", last);
+    }
+    gba_plot_ends(plot->out, ends, count, low, high);
+    fputs("plot 1e6", plot->out); /* outside */
+    for (unsigned line = 1; line < LINES; line++)
+        if (drawn[line])
+            fprintf(plot->out,
+                    ", $data using ($1 == %u ? $2 : NaN):3:4:5 with yerrorlines linetype %u", line,
+                    line);
+    plot->stock = plot->stock || drawn[6];
+    fputs("\nunset label\nunset arrow\n", plot->out);
 }
 
-static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
+static void crossover_draw(struct plot *plot, const struct predict_report *report)
+{
+    const uint32_t hosts = report->list->hosts, at = report->crossover;
+    const bool inside = 0 != at && at <= hosts, right = (uint64_t)at * at > hosts;
+
+    if (!report->crossed)
+        return;
+    if (inside)
+        fprintf(plot->out,
+                "set arrow from %" PRIu32 ", graph 0 to %" PRIu32 ", graph 1 nohead dashtype 2\n",
+                at, at);
+    fputs("set label 90 \"crossover: the device is ", plot->out);
+    if (0 == at)
+        fprintf(plot->out, "not faster on up to %" PRIu32 " hosts", report->most);
+    else
+        fprintf(plot->out, "faster from %" PRIu32 " host%s on", at, 1 == at ? "" : "s");
+    if (inside)
+        fprintf(plot->out, "\" at %" PRIu32 ", graph 0.94 %s offset %d\n", at,
+                right ? "right" : "left", right ? -1 : 1);
+    else
+        fputs("\" at graph 0.98,0.06 right\n", plot->out);
+}
+
+/* Below the pictures: the cluster, the date, and what was assumed. */
+static void caption_write(struct plot *plot, uint32_t ranks)
+{
+    const struct predict_setup *setup = &plot->question->setup;
+    const struct gba_cluster *c = plot->cluster;
+    const time_t now = time(NULL);
+    struct tm local;
+    char date[16], late[80] = "";
+    unsigned label = 91;
+
+    localtime_r(&now, &local);
+    strftime(date, sizeof date, "%Y-%m-%d", &local);
+    if (0 != setup->late)
+        snprintf(late, sizeof late, " One rank is %g us late in the first two pictures.",
+                 (double)setup->late / 1e6);
+    fprintf(plot->out, "set label %u \"Cluster: ", label);
+    for (const char *t = c->source; '\0' != *t; t++)
+        fputc('"' == *t || '\\' == *t ? '\'' : *t, plot->out);
+    fprintf(plot->out,
+            "; %" PRIu32 " ranks a host. Simulated by gba_predict %s on %s.\" "
+            "at screen 0.02,0.078\n",
+            ranks, gba_version(), date);
+    fprintf(plot->out,
+            "set label %u \"%s: %.9g ns to the device, %.9g ns back, "
+            "%.9g ns for each arrival, %.9g ns to complete a round.\" at screen 0.02,0.062\n",
+            label + 1,
+            plot->measured ? "The device as measured or assumed in the description"
+                           : "Assumed, because no GBA has been built",
+            (double)c->device_up / 1e3, (double)c->device_down / 1e3,
+            (double)c->device_accept / 1e3, (double)c->device_match / 1e3);
+    fprintf(plot->out, "set label %u \"Median of the slowest rank. %s%s%s\" at screen 0.02,0.046\n",
+            label + 2,
+            plot->measured
+                ? "Bars, as far as jobs of that size were measured: least and p95, at least 21%."
+                : "No bars: nothing on such a cluster was measured.",
+            setup->busy ? " Each core has other work." : "", late);
+    fprintf(plot->out,
+            "set label %u \"A line is the fastest barrier of its algorithm, of all ranks or of the "
+            "hosts' leaders.%s\" at screen 0.02,0.030\n",
+            label + 3, plot->stock ? "" : " Open MPI's own barrier is not simulated.");
+    if (GBA_OK != plot->refused)
+        fprintf(plot->out, "set label %u \"Where the device ends: %s.\" at screen 0.02,0.014\n",
+                label + 4, gba_status_text(plot->refused));
+}
+
+static void draw(struct plot *plot, const struct predict_report *report)
 {
     static const uint32_t members[] = {32, 64, 128, 256, 512, 708};
+    const uint32_t hosts = report->list->hosts, ranks = report->list->ranks;
     struct gba_cluster *c = plot->cluster;
     const uint64_t release = c->device_release, apart = 0 == release ? 5000 : release;
+    const uint64_t given = plot->question->setup.late;
     const uint32_t few = hosts < 64 ? hosts : 64;
     char title[120];
 
-    fputs("set terminal svg size 1000,1350 enhanced font \"sans,13\" background rgb \"white\"\n"
-          "set multiplot layout 3,1\nset key outside right top noenhanced\nset grid\n"
-          "set title noenhanced\nset logscale xy\nset ylabel \"us\"\nset datafile missing NaN\n"
-          "set linetype 5 linecolor rgb \"#c03020\"\n",
-          plot->out);
-    snprintf(title, sizeof title, "%" PRIu32 " ranks a host: median, least, p95", ranks);
+    gba_plot_style(plot->out, 1300);
+    fprintf(plot->out,
+            "set linetype %u linecolor rgb \"#c03020\" pointtype 6 linewidth 1.5 dashtype 2\n"
+            "set multiplot layout 3,1 margins 0.08,0.82,0.14,0.97 spacing 0.08\n",
+            UNICAST);
+    snprintf(title, sizeof title, "A barrier by hosts, %" PRIu32 " ranks a host", ranks);
     picture_begin(plot, title, "hosts");
     for (uint32_t n = 1; n < hosts; n *= 2)
-        size_write(plot, n, n, ranks, NULL);
-    size_write(plot, hosts, hosts, ranks, NULL);
-    picture_end(plot);
+        size_add(plot, n, n, ranks, 0);
+    size_add(plot, hosts, hosts, ranks, 0);
+    crossover_draw(plot, report);
+    picture_end(plot, false);
 
-    snprintf(title, sizeof title, "Release: multicast, or unicast with %g ns between two stores",
+    snprintf(title, sizeof title, "The device: multicast, or unicast with %g ns between two stores",
              (double)apart / 1e3);
     picture_begin(plot, title, "members");
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         c->device_release = 0;
-        size_write(plot, members[i], members[i], 1, "multicast");
+        size_add(plot, members[i], members[i], 1, 1);
         c->device_release = apart;
-        size_write(plot, members[i], members[i], 1, "unicast");
+        size_add(plot, members[i], members[i], 1, UNICAST);
     }
-    picture_end(plot);
+    picture_end(plot, false);
 
     c->device_release = release;
-    snprintf(title, sizeof title, "One rank late, %" PRIu32 " hosts x %" PRIu32 " ranks", few,
-             ranks);
-    picture_begin(plot, title, "us that the rank arrives later");
+    snprintf(title, sizeof title,
+             "A barrier with one rank late, %" PRIu32 " host%s x %" PRIu32 " ranks", few,
+             1 == few ? "" : "s", ranks);
+    picture_begin(plot, title, "how much later the rank arrives");
     for (uint64_t late = 100; late <= 100000; late *= 10) { /* ns */
         plot->question->setup.late = 1000 * late;
-        size_write(plot, (double)late / 1e3, few, ranks, NULL);
+        size_add(plot, (double)late / 1e9, few, ranks, 0);
     }
-    picture_end(plot);
+    plot->question->setup.late = given;
+    caption_write(plot, ranks);
+    picture_end(plot, true);
 }
 
-gba_status_t predict_plot(const struct predict_question *question, uint32_t hosts, uint32_t ranks,
-                          const char *path)
+gba_status_t predict_plot(const struct predict_question *question,
+                          const struct predict_report *report, const char *path)
 {
-    struct gba_cluster cluster = *question->setup.cluster;
+    struct gba_cluster cluster = *question->setup.cluster, built_in;
     struct predict_question changed = *question;
-    struct plot plot = {.question = &changed, .cluster = &cluster};
+    struct plot *plot = calloc(1, sizeof *plot);
+    gba_status_t status = GBA_ERR_NOMEM;
 
-    if (strpbrk(path, "\"\\\n`") != NULL)
-        return GBA_ERR_PARAM;
-    changed.setup.cluster = &cluster;
-    plot.list = calloc(1, sizeof *plot.list);
-    plot.out = popen("gnuplot", "w");
-    plot.status = plot.list == NULL ? GBA_ERR_NOMEM : plot.out == NULL ? GBA_ERR_IO : GBA_OK;
-    if (GBA_OK == plot.status) {
-        fprintf(plot.out, "set output \"%s\"\n", path);
-        draw(&plot, hosts, ranks);
+    if (plot == NULL || strpbrk(path, "\"\\\n`") != NULL) {
+        free(plot);
+        return plot == NULL ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     }
-    if (plot.out != NULL && 0 != pclose(plot.out) && GBA_OK == plot.status)
-        plot.status = GBA_ERR_IO;
-    free(plot.list);
-    return plot.status;
+    gba_cluster_default(&built_in);
+    changed.setup.cluster = &cluster;
+    *plot = (struct plot){.question = &changed,
+                          .cluster = &cluster,
+                          .measured = 0 == cluster.extrapolated &&
+                                      strcmp(cluster.source, built_in.source) != 0,
+                          .list = calloc(1, sizeof *plot->list)};
+    if (plot->list != NULL) {
+        plot->out = popen("gnuplot", "w");
+        plot->status = plot->out == NULL ? GBA_ERR_IO : GBA_OK;
+        if (GBA_OK == plot->status) {
+            fprintf(plot->out, "set output \"%s\"\n", path);
+            draw(plot, report);
+            if (0 != pclose(plot->out) && GBA_OK == plot->status)
+                plot->status = GBA_ERR_IO;
+        }
+        status = plot->status;
+    }
+    free(plot->list);
+    free(plot);
+    return status;
 }

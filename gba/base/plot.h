@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The style that the plots of gba_predict and gba_perf share, as commands of gnuplot. Errors of the
+ * stream remain in it. Thread-safe on different streams. Not collective.
+ */
+#ifndef GBA_BASE_PLOT_H
+#define GBA_BASE_PLOT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define GBA_PLOT_FIXED 6u  /* lines of the style for one algorithm each, from 1 on */
+#define GBA_PLOT_LINES 12u /* the further ones are for settings of other names */
+
+/* The end of a line, with its label. */
+struct gba_plot_end {
+    unsigned line; /* of the style; 0: black */
+    const char *name;
+    double x, y; /* y: more than 0 */
+};
+
+/* Write terminal, grid, and colours and marks of the lines. height: of the picture, in pixels. */
+void gba_plot_style(FILE *out, unsigned height);
+
+/* The line of an algorithm, 1 to GBA_PLOT_FIXED, by the name of a candidate or of a setting; 0: it
+ * is no algorithm. */
+unsigned gba_plot_line(const char *name);
+
+/* Write an axis of times: logarithmic, in seconds, with units. axis: "x" or "y". low, high: its
+ * ends, more than 0. */
+void gba_plot_times(FILE *out, const char *axis, double low, double high);
+
+/* Write the axis y, of times, and labels at the ends of the lines, none on another one. Sorts the
+ * ends, and moves them. low, high: the least and the largest value, more than 0. Labels have the
+ * numbers from 1 on. */
+void gba_plot_ends(FILE *out, struct gba_plot_end *ends, size_t count, double low, double high);
+
+#endif
