@@ -107,7 +107,7 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
 
 gba_status_t predict_own(const struct predict_question *question, struct predict_list *list)
 {
-    struct predict_candidate *own = &list->at[list->count - 1];
+    struct predict_candidate *own = &list->candidates[list->count - 1];
 
     own->choice = (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT, .fallback = true};
     own->refused = GBA_OK;

@@ -216,7 +216,7 @@ static gba_status_t answer(const struct predict_question *question, struct predi
 {
     gba_status_t status = predict_own(question, list);
 
-    report->own = &list->at[list->count - 1];
+    report->own = &list->candidates[list->count - 1];
     report->device = predict_fastest(list, true);
     report->software = predict_fastest(list, false);
     if (GBA_OK == status && report->device != NULL && report->software != NULL)
