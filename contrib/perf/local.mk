@@ -27,7 +27,8 @@ endif
 contrib_perf_gba_perf_report_SOURCES = contrib/perf/records.h contrib/perf/stats.h \
 	contrib/perf/stats.c contrib/perf/records.c contrib/perf/rows.c contrib/perf/table.c \
 	contrib/perf/program.h contrib/perf/program.c contrib/perf/barriers.c \
-	contrib/perf/formats.c contrib/perf/plotdata.c contrib/perf/report.c
+	contrib/perf/formats.c contrib/perf/plotdata.c contrib/perf/report.c \
+	gba/base/plot.h gba/base/plot.c
 contrib_perf_gba_perf_report_LDADD = gba/libgbatext.la -lm
 contrib_perf_gba_perf_mpi_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_mpi.c
 contrib_perf_gba_perf_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

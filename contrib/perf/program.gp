@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The plot of gba_perf of a program, an SVG file on standard output. `directory` has the file program of
-# gba_perf_report; `verdict` is its verdict.
-set terminal svg size 1000,460 font "sans,13" background rgb "white" noenhanced
+# gba_perf_report, and style; `verdict` is its verdict.
+load directory."/style"
+set format y "%.0s %cs"
+set lmargin at screen 0.08
+set rmargin at screen 0.97
+set bmargin at screen 0.36
+set label 91 caption at screen 0.02,106/height
+set label 92 busy at screen 0.02,85/height textcolor rgb "#c03020"
 set title "Time of the program, median of the runs, and the part of its barriers"
-set ylabel "s"
 set xlabel verdict
 set yrange [0:*]
 set grid ytics

@@ -57,7 +57,8 @@ describe() {
         *) printf ' %s' "$name" ;;
         esac
     done
-    printf '\nmachine software %s, %s\n' "$("$mpirun" --version 2>/dev/null | head -n 1)" "$(uname -sr)"
+    printf '\nmachine date %s\n' "$(date +%F)"
+    printf 'machine software %s, %s\n' "$("$mpirun" --version 2>/dev/null | head -n 1)" "$(uname -sr)"
     printf 'machine processor %d cores: %s\n' "$cores" \
         "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
     printf 'machine load %s when the first run began; %d runs of each setting\n' \
@@ -247,14 +248,12 @@ report() { # FORMAT [DIRECTORY]
 }
 
 draw() {
-    local call all=1 verdict='' script=plot.gp
-    grep -q '^histogram ' "$work/records" || all=0
+    local verdict='' script=plot.gp
     mkdir "$work/plot"
     report plot "$work/plot"
     [ ! -e "$work/plot/program" ] || script=program.gp verdict=$(report table |
-        sed -n 's/[.] \([A-Z]\)/.\\n\1/g; s/^Verdict: //p; /^THIS MACHINE/p')
-    call=$(awk '$1 == "batch" { print $2; exit }' "$work/records")
-    gnuplot -e "directory='$work/plot'; count=$(grep -c '^setting ' "$work/records"); call='$call'; all=$all; verdict=\"$verdict\"" "$data/$script" \
-        >"$work/plot.svg" 2>"$work/log" || { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
+        sed -n 's/[.] \([A-Z]\)/.\\n\1/g; s/^Verdict: //p')
+    gnuplot -e "directory='$work/plot'; verdict=\"$verdict\"" "$data/$script" >"$work/plot.svg" 2>"$work/log" ||
+        { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
     cp -- "$work/plot.svg" "$plot" || die "--plot $plot: cannot be written"
 }

@@ -160,7 +160,7 @@ static void precision(const struct perf_report *report, FILE *file)
                 100 * worst(report, PERF_LATE));
 }
 
-static void busy(const struct perf_report *report, FILE *file)
+void perf_write_busy(const struct perf_report *report, const char *end, FILE *file)
 {
     double spread = worst(report, PERF_SPREAD);
     bool titled = false;
@@ -171,13 +171,13 @@ static void busy(const struct perf_report *report, FILE *file)
         if (last ? !(spread >= PERF_SPREAD_BAD) : strcmp(report->notes[i].kind, "busy") != 0)
             continue;
         if (!titled)
-            fprintf(file, "\nTHIS MACHINE IS TOO BUSY: THESE FIGURES ARE MEANINGLESS\n");
+            fprintf(file, "%sTHIS MACHINE IS TOO BUSY: THESE FIGURES ARE MEANINGLESS%s", end, end);
         titled = true;
         if (last)
-            fprintf(file, "- equal runs differ by a factor of %.1f (third quartile by first)\n",
-                    spread);
+            fprintf(file, "- equal runs differ by a factor of %.1f (third quartile by first)%s",
+                    spread, end);
         else
-            fprintf(file, "- %s\n", report->notes[i].text);
+            fprintf(file, "- %s%s", report->notes[i].text, end);
     }
 }
 
@@ -204,5 +204,5 @@ void perf_write_table(const struct perf_report *report, FILE *file)
         single_barriers(report, file);
     }
     precision(report, file);
-    busy(report, file);
+    perf_write_busy(report, "\n", file);
 }

@@ -48,3 +48,12 @@ refuses() {
     cat "$work/out" "$work/err"
     return 1
 }
+
+# RECORDS TEXT...: the picture of these records has the texts.
+svg_has() {
+    local text
+    quietly "$perf" --from "$1" --plot "$work/plot.svg" || return 1
+    tr -d '\n' <"$work/plot.svg" | grep -o '<text.*</text>' | sed 's/<[^>]*>/\n/g' >"$work/texts"
+    shift
+    for text in "$@"; do grep -qF -e "$text" "$work/texts" || { echo "no text: $text"; return 1; }; done
+}
