@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an arrival or a NOTIFY does to its group. Combinational. [ARR, SEQ, NOTE-1, NOTE-2]
 module gba_arrival #(
-    parameter MEMBERS = 708
+    parameter MEMBERS = 708,
+    parameter SEQUENCE = 32
 ) (
     input wire [63:0] value,
     input wire ready,
@@ -29,7 +30,7 @@ module gba_arrival #(
     end
 
     // [ARR-3, ARR-4, ARR-5, SEQ-1]
-    assign current = sequence_of == sequence_now + 1;
+    assign current = sequence_of == 32'(SEQUENCE'(sequence_now + 1));
     assign counted = error == 0 && current && !arrived;
     assign repeated = error == 0 && current && arrived;
     assign late = error == 0 && !current;

@@ -7,7 +7,8 @@ module gba_device #(
     parameter MEMBERS = 708,
     parameter PORTS = 708,
     parameter LANES = 4,
-    parameter WORD = 64 // bits of a word of a mask
+    parameter WORD = 64, // bits of a word of a mask
+    parameter SEQUENCE = 32 // bits of a sequence; fewer only in proofs
 ) (
     input wire clk,
     input wire rst, // synchronous; all straps are stable from its end on
@@ -231,7 +232,7 @@ module gba_device #(
 
     wire [2:0] arrival_error;
     wire current, counted, repeated, late, completes;
-    gba_arrival #(.MEMBERS(MEMBERS)) arrival (
+    gba_arrival #(.MEMBERS(MEMBERS), .SEQUENCE(SEQUENCE)) arrival (
         .value(value), .ready(ready), .in_mask(members_r[member_bit]), .bound(is_bound),
         .arrived(arrived_now[member_bit]), .sequence_now(sequence_now), .arrived_count(arrived_count),
         .member_count(member_count), .error(arrival_error), .current(current), .counted(counted),
@@ -412,7 +413,7 @@ module gba_device #(
                 round_w[42:32] = {1'b0, arrived_count + 10'd1};
                 round_w[6'd48+6'(word)] = 1;
                 if (completes) begin // [REL-1]: the arrived mask is empty before the first store
-                    round_w[42:0] = {1'b1, 10'd0, sequence_now + 32'd1};
+                    round_w[42:0] = {1'b1, 10'd0, 32'(SEQUENCE'(sequence_now + 1))};
                     round_w[61:48] = 0;
                 end
             end

@@ -13,12 +13,12 @@ module gba_proof (
 );
     (* anyconst *) reg [2:0] mask;
     (* anyconst *) reg [2:0] addressed;
-    (* anyconst *) reg [31:0] first;
-    (* anyconst *) reg [60:0] address_0;
-    (* anyconst *) reg [60:0] address_1;
-    (* anyconst *) reg [60:0] address_2;
+    (* anyconst *) reg [1:0] first;
+    (* anyconst *) reg [1:0] address_0;
+    (* anyconst *) reg [1:0] address_1;
+    (* anyconst *) reg [1:0] address_2;
     (* anyconst *) reg [1:0] member; // one of the members, and a round
-    (* anyconst *) reg [31:0] round;
+    (* anyconst *) reg [1:0] round;
 
     reg [3:0] step = 0;
     wire running = step == 10;
@@ -42,16 +42,16 @@ module gba_proof (
         {memory, index, data} = 0;
         case (step)
             3: {memory, data} = {5'd0, 50'd0, 4'b0011, members};
-            4: {memory, data} = {5'd1, 32'd0, first};
+            4: {memory, data} = {5'd1, 62'd0, first};
             5: {memory, data} = {5'd3, 61'd0, mask};
             6: {memory, data} = {5'd5, 61'd0, addressed};
-            7: {memory, index, data} = {5'd6, 16'd0, 3'd0, address_0};
-            8: {memory, index, data} = {5'd6, 16'd1, 3'd0, address_1};
-            default: {memory, index, data} = {5'd6, 16'd2, 3'd0, address_2};
+            7: {memory, index, data} = {5'd6, 16'd0, 62'd0, address_0};
+            8: {memory, index, data} = {5'd6, 16'd1, 62'd0, address_1};
+            default: {memory, index, data} = {5'd6, 16'd2, 62'd0, address_2};
         endcase
     end
 
-    gba_device #(.GROUPS(1), .MEMBERS(3), .PORTS(2), .LANES(2), .WORD(4)) device (
+    gba_device #(.GROUPS(1), .MEMBERS(3), .PORTS(2), .LANES(2), .WORD(4), .SEQUENCE(2)) device (
         .clk(clk), .rst(step == 0), .groups(6'd1), .ports(10'd0), .multicast(1'b0), .uuid(128'd0), .idle(idle),
         .req_valid(valid), .req_ready(ready), .req_write(write), .req_width(width), .req_port(20'd0),
         .req_address(address), .req_value(value), .resp_valid(response), .resp_lane(response_lane),
@@ -94,7 +94,8 @@ module gba_proof (
     end
 
     // The ghosts: what device.md demands.
-    reg [31:0] sequence_now;
+    reg [1:0] sequence_now;
+    wire [1:0] next = sequence_now + 1;
     reg [2:0] arrived, given; // given: not withdrawn
     reg [1:0] owed_0, owed_1, owed_2; // stores that are due
     reg came; // the member arrived at the round
@@ -102,8 +103,8 @@ module gba_proof (
     reg [63:0] was_value;
     wire [1:0] who = what[1:0];
     wire named = what[31:0] < 3 && mask[who];
-    wire now = arrives && named && what[63:32] == sequence_now + 1;
-    wire late = arrives && named && what[63:32] == sequence_now;
+    wire now = arrives && named && what[63:32] == 32'(next);
+    wire late = arrives && named && what[63:32] == 32'(sequence_now);
     wire [2:0] after = arrived | (now ? 3'd1 << who : 3'd0);
     wire last = now && after == mask;
     wire gone = release_valid && any_ready;
@@ -114,34 +115,34 @@ module gba_proof (
             arrived <= 0;
             given <= addressed;
             {owed_0, owed_1, owed_2} <= 0;
-            came <= 0;
+            came <= round == first;
         end else begin
             arrived <= last ? 0 : after;
-            if (last) sequence_now <= sequence_now + 1;
+            if (last) sequence_now <= next;
             if (withdraws) given[at[4:3]] <= 0;
             owed_0 <= owed_0 + 2'(stores[0]) - 2'(gone && release_member == 0);
             owed_1 <= owed_1 + 2'(stores[1]) - 2'(gone && release_member == 1);
             owed_2 <= owed_2 + 2'(stores[2]) - 2'(gone && release_member == 2);
-            if (arrives && what == {round, 30'd0, member}) came <= 1;
+            came <= now && next == round && who == member || came && sequence_now != round + 2'd1;
         end
         was_read <= running && reads;
         was_arrival <= running && arrives;
         was_last <= last;
-        was_value <= {sequence_now, 30'd0, 2'(arrived[0]) + 2'(arrived[1]) + 2'(arrived[2])};
+        was_value <= {30'd0, sequence_now, 30'd0, 2'(arrived[0]) + 2'(arrived[1]) + 2'(arrived[2])};
     end
     wire [1:0] owed = release_member == 0 ? owed_0 : release_member == 1 ? owed_1 : owed_2;
-    wire [60:0] address_of = release_member == 0 ? address_0 : release_member == 1 ? address_1 : address_2;
+    wire [1:0] address_of = release_member == 0 ? address_0 : release_member == 1 ? address_1 : address_2;
 
     always @* if (running) begin
 `ifdef PROVE_EARLY
         // REL-1, REL-4: no release of a round before every member has arrived at it.
-        if (release_valid && release_sequence == round && round != first) assert (came);
+        if (release_valid && release_sequence == 32'(round)) assert (came);
 `endif
 `ifdef PROVE_OUTSIDE
         // REL-4: a store goes to the address of a member, for the round that has completed.
         if (release_valid)
-            assert (release_member < 3 && mask[release_member[1:0]] && release_address == {address_of, 3'd0} &&
-                release_sequence == sequence_now);
+            assert (release_member < 3 && mask[release_member[1:0]] && release_address == 64'({address_of, 3'd0}) &&
+                release_sequence == 32'(sequence_now));
 `endif
 `ifdef PROVE_LOST
         // ARR-3, REL-1: no arrival is lost, also while stores of the round before are made.
@@ -152,6 +153,12 @@ module gba_proof (
         // ARR-4, ARR-5, SEQ-4: a store is due once for each member at the end of a round, and once for each late
         // arrival; a repeat makes none.
         if (release_valid) assert (owed != 0);
+`endif
+`ifdef PROVE_ALL
+        // REL-2: each member gets its store, in ascending order: none is due to a lower member, and none at all when
+        // the device is idle, the round ends, or a member is released again.
+        if (release_valid) assert (!(release_member > 0 && owed_0 != 0) && !(release_member > 1 && owed_1 != 0));
+        if (idle || last || late) assert ({owed_0, owed_1, owed_2} == 0);
 `endif
 `ifdef PROVE_WITHDRAWN
         // TAB-3: nothing is stored for a withdrawn member.
