@@ -47,7 +47,7 @@ libgbartl.so: design.o adapter.o $(runtime) $(firmware)
 # gba-switchd and the conformance suite, from the objects of the build.
 switchd = $(shell find $(BUILD)/sim/switch $(BUILD)/gba -name '*gba_switchd-*.o')
 gba-switchd-rtl: libgbartl.so $(BUILD)/sim/switch/gba-switchd
-	$(CC) -o $@ $(switchd) $(BUILD)/sim/.libs/libgbaprotocol.a -L. -lgbartl -levent_core $(MUNGE_LIBS) \
+	$(CC) -o $@ $(switchd) $(BUILD)/gba/.libs/libgbatext.a $(BUILD)/sim/.libs/libgbaprotocol.a -L. -lgbartl -levent_core $(MUNGE_LIBS) \
 		-Wl,-rpath,'$$ORIGIN' -pthread
 
 conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
@@ -87,7 +87,7 @@ random: $(TOP)/tests/rtl/random.c $(TOP)/tests/fuzz/fuzz_model.c $(lockstep) $(T
 # The same with the fuzzer of gba-switchd's sessions.
 fuzz_switch: $(TOP)/tests/rtl/random.c $(TOP)/tests/switch/fuzz_switch.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
 	$(CC) $(CFLAGS) $(filter %.c %.o,$^) $(filter-out $(BUILD)/sim/switch/gba_switchd-%.o,$(switchd)) -o $@ \
-		$(BUILD)/sim/.libs/libgbaprotocol.a -levent_core $(MUNGE_LIBS) -ldl -pthread
+		$(BUILD)/gba/.libs/libgbatext.a $(BUILD)/sim/.libs/libgbaprotocol.a -levent_core $(MUNGE_LIBS) -ldl -pthread
 
 suite: random $(addprefix dut_,$(rules))
 lockstep: suite dut-rtl.so
