@@ -26,6 +26,7 @@ mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
 mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS) -ldl
 # No other package installs files there, and automake removes files only.
 uninstall-hook:
+	@cd "$(DESTDIR)$(modeldir)" 2>/dev/null && rmdir gba/base gba/spec gba sim/model sim || :
 	@rmdir "$(DESTDIR)$(pkglibexecdir)" "$(DESTDIR)$(pkglibdir)" "$(DESTDIR)$(pkgdatadir)/perf" "$(DESTDIR)$(pkgdatadir)/modulefiles" "$(DESTDIR)$(pkgdatadir)/clusters" "$(DESTDIR)$(pkgdatadir)/spec" \
 		"$(DESTDIR)$(pkgdatadir)/systemd" "$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(docdir)" "$(DESTDIR)$(includedir)/gba/spec" \
 		"$(DESTDIR)$(includedir)/gba" 2>/dev/null || :
