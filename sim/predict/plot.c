@@ -72,7 +72,7 @@ static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks
 static void picture_begin(struct plot *plot, const char *title, const char *x)
 {
     plot->count = 0;
-    memset(plot->at, 0, sizeof plot->at);
+    memset(plot->points, 0, sizeof plot->points);
     fprintf(plot->out, "set title \"%s\"\nset xlabel \"%s\"\n", title, x);
 }
 

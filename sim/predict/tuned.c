@@ -119,7 +119,7 @@ static gba_status_t tuned_test(struct gba_algo_state *algo, struct gba_transport
         step(algo->rank, algo->size, algo->distance, &to, &from);
         if (NOBODY != to && 0 == algo->seen++)
             transport->ops->set(transport, to, algo->distance, algo->seq);
-        if (NOBODY != from && transport->ops->mine(transport, algo->distance, parity) != algo->seq)
+        if (NOBODY != from && transport->ops->load(transport, algo->distance, parity) != algo->seq)
             return GBA_INPROGRESS;
     }
     return GBA_OK;
