@@ -325,10 +325,12 @@ tests_unit_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
 
-# The end of a dead device's rounds, where the test takes in failover.c, and the rest of the library.
+# The end of a dead device's rounds, also on another graph.
 tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_graph.h \
 	tests/unit/failover_harness.h tests/unit/failover_members.h tests/unit/failover_kept.h \
 	tests/unit/failover_search.h tests/unit/search.h
+tests_unit_test_failover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_graph_next,--wrap=gba_graph_adjacent \
+	-Wl,--wrap=gba_tree_parent,--wrap=gba_tree_members
 tests_unit_test_facts_SOURCES = tests/unit/test_facts.c tests/unit/notifications_count.h
 
 # The notifications of the components, with a substitute for the PML.
@@ -430,6 +432,7 @@ tests_mpi_stray_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_stray_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_leave_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_leave_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+tests_mpi_posted_SOURCES = tests/mpi/posted.c ompi/mca/common/gba/notifications.c
 tests_mpi_posted_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)

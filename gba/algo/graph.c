@@ -29,3 +29,15 @@ int gba_graph_adjacent(uint32_t a, uint32_t b, uint32_t size)
 
     return is_power(ahead) || is_power(size - ahead);
 }
+
+uint32_t gba_tree_parent(uint32_t rank)
+{
+    return 0 == rank ? 0 : rank & (rank - 1);
+}
+
+uint32_t gba_tree_members(uint32_t rank, uint32_t size)
+{
+    uint32_t lowest = rank & (~rank + 1);
+
+    return 0 == rank || lowest > size - rank ? size - rank : lowest;
+}

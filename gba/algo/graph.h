@@ -37,17 +37,9 @@ uint32_t gba_graph_next(uint32_t rank, uint32_t size, uint32_t *cursor);
 int gba_graph_adjacent(uint32_t a, uint32_t b, uint32_t size);
 
 /* The parent in the tree; of member 0: 0. */
-static inline uint32_t gba_tree_parent(uint32_t rank)
-{
-    return 0 == rank ? 0 : rank & (rank - 1);
-}
+uint32_t gba_tree_parent(uint32_t rank);
 
 /* The number of members of the subtree of `rank`, which are rank, rank + 1, and so on. */
-static inline uint32_t gba_tree_members(uint32_t rank, uint32_t size)
-{
-    uint32_t lowest = rank & (~rank + 1);
-
-    return 0 == rank || lowest > size - rank ? size - rank : lowest;
-}
+uint32_t gba_tree_members(uint32_t rank, uint32_t size);
 
 #endif

@@ -4,14 +4,16 @@
  * sees the end of its barrier then must not leave it. For one rank, which sends to itself: the send
  * of the PML makes the query of that thread.
  *
- * The service is compiled in here, and this file is its libgba: a team of three, of which this
- * process is the last member.
+ * The service is linked with this file, which is its libgba: a team of three, of which this process
+ * is the last member.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ompi/mca/common/gba/notifications.c" /* NOLINT(bugprone-suspicious-include) */
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/common/gba/notifications.h"
+#include "ompi/mca/pml/pml.h"
 #include "tests/limit.h"
 
 #define TEAM    7u

@@ -12,7 +12,11 @@
 #ifndef TESTS_UNIT_FAILOVER_HARNESS_H
 #define TESTS_UNIT_FAILOVER_HARNESS_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "failover_graph.h"
+#include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
 #include "gba/path/path_device.h"
 
@@ -181,11 +185,11 @@ static void harness_close(void)
 {
     for (uint32_t m = 0; m < rules->size; m++) {
         gba_failover_close(members[m].team);
+        if (members[m].team->failover.link != NULL)
+            abort();
         free(members[m].path);
         free(members[m].team);
     }
-    if (registered != NULL)
-        abort();
 }
 
 /* -------------------------------------------------------------------------------- messages --- */
@@ -226,8 +230,8 @@ static void message_deliver(uint32_t index)
 {
     struct message *m = &messages[index];
     gba_notification_t notification = message_notification(m);
-    struct gba_team *team = team_find(notification.team);
-    struct gba_failover *failover = team != NULL ? &team->failover : NULL;
+    struct gba_team *team = members[notification.team - 1].team;
+    struct gba_failover *failover = team->failover.link != NULL ? &team->failover : NULL;
     uint64_t before = failover != NULL ? failover->state : 0;
 
     (void)gba_notification_take(&notification);

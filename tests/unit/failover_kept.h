@@ -186,10 +186,8 @@ static void member_restore(struct member *me, const struct kept_member *kept)
 
 static void harness_restore(const struct kept *kept)
 {
-    /* Rebuild the list of registered teams; members that have left are removed again. */
-    registered = NULL;
+    /* A registration ends an earlier one; members that have left are removed again. */
     for (uint32_t m = 0; m < rules->size; m++) {
-        members[m].team->failover.link = NULL;
         gba_failover_register(members[m].team, m + 1);
         member_restore(&members[m], &kept->members[m]);
         if (members[m].phase == LEFT)

@@ -96,7 +96,7 @@ static void member_step(struct member *me)
 /* The notification that a member sends with a fault. Returns whether it sends it. */
 static bool fault_sends(const struct member *me, gba_notification_t *notification, uint32_t to)
 {
-    const uint32_t rank = me->team->rank, parent = some_parent(rank);
+    const uint32_t rank = me->team->rank, parent = gba_tree_parent(rank);
 
     if (rules->fault == MUTE)
         notification->first_bypassed = UINT64_MAX;
@@ -106,14 +106,14 @@ static bool fault_sends(const struct member *me, gba_notification_t *notificatio
         return rules->fault != UNASKED;
     if (rules->fault == UPWARD && to != parent)
         return false;
-    if (to != parent || some_members(rank, rules->size) == 1)
+    if (to != parent || gba_tree_members(rank, rules->size) == 1)
         return true;
     if (rules->fault == UNCOVERED)
         notification->members = 1;
     if (rules->fault == BARE && notification->members > 1)
         notification->first_bypassed = UINT64_MAX;
     if (rules->fault == COVER)
-        notification->members = some_members(rank, rules->size);
+        notification->members = gba_tree_members(rank, rules->size);
     return true;
 }
 
