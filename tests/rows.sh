@@ -209,6 +209,7 @@ row_expectation() {
                 *'<='*) operator=-le ;;
                 *'>='*) operator=-ge ;;
                 *'>'*) operator=-gt ;;
+                *'<'*) operator=-lt ;;
                 *) operator=-eq ;;
                 esac
                 total_is "${text%%[<>=]*}" "$operator" "${text##*[<>=]}"
@@ -262,7 +263,8 @@ total_is() {
     local key value sum=0
     for key in ${1//+/ }; do
         value=$(total "$key")
-        sum=$((sum + ${value:--100000000}))
+        [ -n "$value" ] || fail "no total \"$key\""
+        sum=$((sum + value))
     done
     test "$sum" "$2" "$3" || fail "total \"$1\" is \"$value\", not $2 $3"
 }

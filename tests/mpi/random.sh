@@ -114,7 +114,7 @@ soaked() {
 # performs some 40 of them; soak.c says what counts as one. $GBA_TEST_SEED repeats them.
 all_deaths() {
     local ranks kind
-    rm -f "$logs/deaths"
+    $list || rm -f "$logs/deaths"
     for ranks in 3 5 8 16; do
         for kind in flat leaders domains nonblocking; do
             # Two domains need two hosts each, else a device has nothing to do.
