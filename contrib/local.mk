@@ -161,11 +161,4 @@ EXTRA_DIST += contrib/gpu/check contrib/gpu/h200.txt contrib/gpu/gpu_check.cu co
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers
 contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c
 contrib_examples_no_mpi_barriers_LDADD = gba/libgba_bootstrap.la gba/libgba.la
-# The same for the bootstrap shmem, whose programs are linked with OpenSHMEM.
-if BUILD_OSHMEM
-noinst_PROGRAMS += contrib/examples/no_mpi/shmem/barriers
-endif
-contrib_examples_no_mpi_shmem_barriers_SOURCES = contrib/examples/no_mpi/barriers.c
-contrib_examples_no_mpi_shmem_barriers_LDADD = gba/libgba_bootstrap.la gba/libgba.la
-contrib_examples_no_mpi_shmem_barriers_LDFLAGS = -Wl,--no-as-needed $(GBA_OSHMEM_LIBS)
 EXTRA_DIST += contrib/examples/no_mpi/README.md contrib/examples/no_mpi/pmi2.c

@@ -10,18 +10,17 @@
  *   Any process that has the id can join, so keep the id from other users. Messages are not
  *   encrypted.
  * - An MPI communicator, "mpi", by default MPI_COMM_WORLD: a duplicate of it is used.
- * - OpenSHMEM, "shmem": all PEs. The program is linked with OpenSHMEM. The symmetric memory of a
- *   bootstrap, 2064 bytes for each PE, stays allocated until shmem_finalize.
+ *   A program of Open MPI's OpenSHMEM has MPI, too.
  *
- * The last two are plug-ins, for the Open MPI with which libgba_bootstrap was built. They are
- * loaded when they are chosen; the library itself links neither with MPI nor with OpenSHMEM. If the
- * program has not initialised MPI or OpenSHMEM, the bootstrap does, and finalizes it when the last
- * such bootstrap is destroyed. A program that uses MPI itself initialises it before. Their calls
- * are calls of MPI or OpenSHMEM, for which the thread level of the program must allow.
+ * The last one is a plug-in, for the Open MPI with which libgba_bootstrap was built. It is loaded
+ * when it is chosen; the library itself does not link with MPI. If the program has not initialised
+ * MPI, the bootstrap does, and finalizes it when the last such bootstrap is destroyed. A program
+ * that uses MPI itself initialises it before. The calls of the bootstrap are calls of MPI, for
+ * which the thread level of the program must allow.
  *
  * Environment variables. A program that runs with the rights of another user (AT_SECURE) ignores
  * them.
- * - GBA_BOOTSTRAP: "pmix", "uid", "mpi", "shmem", or a plug-in (gba/bootstrap_plugin.h), where the
+ * - GBA_BOOTSTRAP: "pmix", "uid", "mpi", or a plug-in (gba/bootstrap_plugin.h), where the
  *   program leaves the choice open.
  * - GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK, GBA_BOOTSTRAP_SIZE: the id, and this member, where the
  *   program gives none.
@@ -34,8 +33,7 @@
  * - GBA_BOOTSTRAP_TIMEOUT: seconds that the members of a call wait for the last of them, 1 to
  *   2592000, by default 300; 0: no limit. The same in all processes. With a unique id the process
  *   that made it reports the missing ranks; the other processes wait 10 seconds longer for the
- *   report. With OpenSHMEM on a network that needs the program of the receiver to complete a put,
- *   there is no limit for a member that makes no call of OpenSHMEM.
+ *   report.
  *
  * gba_bootstrap_team_create makes a team of all members, with its device and its connections
  * between hosts, whose barriers survive the death of the device. A program that needs other
@@ -62,8 +60,7 @@ typedef enum gba_bootstrap_kind {
     GBA_BOOTSTRAP_AUTO = 0,
     GBA_BOOTSTRAP_PMIX = 1,
     GBA_BOOTSTRAP_UID = 2,
-    GBA_BOOTSTRAP_MPI = 3,
-    GBA_BOOTSTRAP_SHMEM = 4
+    GBA_BOOTSTRAP_MPI = 3
 } gba_bootstrap_kind_t;
 
 #define GBA_BOOTSTRAP_UID_LEN 128
@@ -121,10 +118,10 @@ typedef struct gba_bootstrap_attr {
  * Returns GBA_OK; GBA_ERR_PARAM: no id, an invalid one, an invalid rank or environment variable, or
  * a rank that another process has, or a communicator that is none; GBA_ERR_UNSUPPORTED: the
  * bootstrap is not installed, PMIx is chosen and there is no launcher with PMIx, the program uses
- * another MPI or OpenSHMEM than the plug-in, or MPI is finalized already; GBA_ERR_REFUSED: the
+ * another MPI than the plug-in, or MPI is finalized already; GBA_ERR_REFUSED: the
  * other end does not accept the secret; GBA_ERR_TIMEOUT; GBA_ERR_VERSION: members have different
- * versions of libgba (gba_wire_version); GBA_ERR_NOMEM; GBA_ERR_OOB: the connection, PMIx, MPI or
- * OpenSHMEM failed.
+ * versions of libgba (gba_wire_version); GBA_ERR_NOMEM; GBA_ERR_OOB: the connection, PMIx or
+ * MPI failed.
  * Thread-safe with unique ids; else all members make their calls in the same order. Collective.
  * Blocks.
  */
@@ -157,7 +154,7 @@ GBA_EXPORT gba_status_t gba_bootstrap_barrier(gba_bootstrap_t *bootstrap);
 GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
 
 /*
- * Advance MPI or OpenSHMEM, for gba_barrier_wait and gba_team_attr_t.progress: their networks may
+ * Advance MPI, for gba_barrier_wait and gba_team_attr_t.progress: its networks may
  * need this process to complete a call of the exchange that another member is still in. Without it
  * that member may never arrive at the barrier. Does nothing with PMIx and unique ids. bootstrap: a
  * gba_bootstrap_t. Only the thread that makes the calls of the exchange calls it. Not collective.
@@ -287,7 +284,7 @@ GBA_EXPORT gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int
                                                     size_t len);
 
 /* Leave the exchange, and free it. Sends nothing to other members and does not wait for them,
- * except in PMIx_Finalize, MPI_Finalize or shmem_finalize where it calls these, and where it closes
+ * except in PMIx_Finalize or MPI_Finalize where it calls these, and where it closes
  * the root of a split, as gba_bootstrap_root_close does. With MPI it calls MPI_Comm_free, unless
  * MPI is finalized. bootstrap: may be NULL. Thread-safe on different
  * bootstraps. Not collective. */

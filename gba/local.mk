@@ -109,14 +109,6 @@ gba_bootstrap_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 gba_bootstrap_mpi_la_LDFLAGS = -module -avoid-version -Wl,-z,defs
 gba_bootstrap_mpi_la_LIBADD = $(MPI_LIBS) -lpthread
 endif
-if BUILD_OSHMEM
-pkglib_LTLIBRARIES += gba/bootstrap_shmem.la
-gba_bootstrap_shmem_la_SOURCES = gba/bootstrap/plugin.h gba/bootstrap/plugin_shmem.c
-gba_bootstrap_shmem_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
-gba_bootstrap_shmem_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
-gba_bootstrap_shmem_la_LDFLAGS = -module -avoid-version -Wl,-z,defs
-gba_bootstrap_shmem_la_LIBADD = $(OSHMEM_LIBS) $(OMPI_LIBS) -lpthread
-endif
 
 # GPUs as members. It opens libcuda when it is used. An archive, too, for the tests.
 noinst_LTLIBRARIES += gba/libgbagpu.la

@@ -529,15 +529,6 @@ tests_bootstrap_in_mpi_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(MPI_LIBS)
 tests_bootstrap_other_library_la_SOURCES = tests/bootstrap/other_library.c
 tests_bootstrap_other_library_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_bootstrap_other_library_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-if BUILD_OSHMEM
-check_PROGRAMS += tests/bootstrap/shmem/exchange tests/bootstrap/in_shmem
-endif
-tests_bootstrap_shmem_exchange_SOURCES = tests/bootstrap/exchange.c
-tests_bootstrap_shmem_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
-tests_bootstrap_shmem_exchange_LDFLAGS = -Wl,--no-as-needed $(GBA_OSHMEM_LIBS)
-tests_bootstrap_in_shmem_SOURCES = tests/bootstrap/in_shmem.c
-tests_bootstrap_in_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_bootstrap_in_shmem_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(GBA_OSHMEM_LIBS)
 EXTRA_DIST += tests/bootstrap/run tests/slurm/run
 
 # GPU members, with a CUDA driver of the tests.

@@ -7,12 +7,10 @@
 #include "gba/bootstrap/settings.h"
 
 /* The names, by kind. */
-static const char *const names[] = {[GBA_BOOTSTRAP_PMIX] = "pmix",
-                                    [GBA_BOOTSTRAP_UID] = "uid",
-                                    [GBA_BOOTSTRAP_MPI] = "mpi",
-                                    [GBA_BOOTSTRAP_SHMEM] = "shmem"};
+static const char *const names[] = {
+    [GBA_BOOTSTRAP_PMIX] = "pmix", [GBA_BOOTSTRAP_UID] = "uid", [GBA_BOOTSTRAP_MPI] = "mpi"};
 
-#define ALL_NAMES "pmix, uid, mpi, shmem"
+#define ALL_NAMES "pmix, uid, mpi"
 #define KINDS     (sizeof names / sizeof names[0])
 
 static bool installed(gba_bootstrap_kind_t kind)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loading of plug-ins. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "gba/bootstrap/plugin.h"
 
 #include <dlfcn.h>
@@ -30,17 +29,9 @@ gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t t
     char path[4096];
     void *handle;
 
-    /* shmem_init of Open MPI registers all memory below the symbol _end, which is that of the
-     * program only if the program is linked with liboshmem. Else it registers too much, and dies.
-     */
-    if (0 == strcmp(name, "shmem") && dlsym(RTLD_DEFAULT, "shmem_init") == NULL) {
-        snprintf(message, GBA_BOOT_MESSAGE,
-                 "The program is not linked with OpenSHMEM: link it with oshcc");
-        return GBA_ERR_UNSUPPORTED;
-    }
     path_of(name, path, sizeof path);
-    /* Global: the components of Open MPI use symbols of libmpi and liboshmem without linking with
-     * them. Never closed: MPI and OpenSHMEM cannot be unloaded. */
+    /* Global: the components of Open MPI use symbols of libmpi without linking with it. Never
+     * closed: MPI cannot be unloaded. */
     handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (handle == NULL) {
         const char *cause = dlerror();

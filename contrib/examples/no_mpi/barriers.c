@@ -31,7 +31,7 @@ static const char help[] =
     "  --stride START,STRIDE,SIZE  only the ranks START, START+STRIDE and so on, SIZE of them\n"
     "\n"
     "Started by mpirun, or with GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK and GBA_BOOTSTRAP_SIZE.\n"
-    "GBA_BOOTSTRAP chooses the bootstrap: pmix, uid, mpi, or, if linked with OpenSHMEM, shmem.\n"
+    "GBA_BOOTSTRAP chooses the bootstrap: pmix, uid or mpi.\n"
     "The parameters of libgba come from the environment: GBA_DEVICE_PATH=sim and so on.\n";
 
 struct options {
