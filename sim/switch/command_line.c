@@ -17,8 +17,7 @@
 static const char help[] =
     "Usage: gba-switchd [OPTION]...\n"
     "Run a simulated switch with a Global Barrier Accelerator for the hosts and jobs that connect\n"
-    "to it. Runs in the foreground until SIGTERM or SIGINT. SIGHUP reads the key file again, and\n"
-    "reopens the log file.\n"
+    "to it. Runs in the foreground until SIGTERM or SIGINT. SIGHUP reads the key file again.\n"
     "\n"
     "  --listen PATH          Unix socket; none: no Unix socket. Default:\n"
     "                         $XDG_RUNTIME_DIR/gba-switchd.sock, without that variable\n"
@@ -51,7 +50,6 @@ static const char help[] =
     "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
     "  --vfio-user-devices N  number of these sockets, 1 to 708; default: 4\n"
     "  --vfio-user-msi        these devices have MSI instead of MSI-X\n"
-    "  --log-file FILE        append the log to a file instead of standard error\n"
     "  --log-level LEVEL      error, warning, info or debug; default: info\n"
     "  --help                 print this help\n"
     "  --version              print the version\n";
@@ -149,7 +147,6 @@ static const struct setting {
     {"job-ports", 0, GBA_PORTS_MAX, false, AT(job_ports)},
     {"client-timeout", 1, 3600, true, AT(client_timeout)},
     {"latency", .set = parse_latency},
-    {"log-file", AT(log_file), .text = true},
     {"log-level", .set = set_log_level},
     {"vfio-user", AT(vfio_directory), .text = true},
     {"vfio-user-devices", 1, GBA_PORTS_MAX, false, AT(vfio_devices)},

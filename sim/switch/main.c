@@ -113,28 +113,20 @@ static bool read_key(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
     return good;
 }
 
-/* Read the key again, for clients that connect from now on, and reopen the log. A file that fails
- * changes nothing. */
+/* Read the key again, for clients that connect from now on. A file that fails changes nothing. */
 static void on_reload(evutil_socket_t number, short what, void *context)
 {
     struct gba_switchd *daemon = context;
-    const struct gba_switchd_options *options = daemon->options;
+    const char *key_file = daemon->options->key_file;
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    bool good = true;
 
     (void)number;
     (void)what;
-    if (options->log_file != NULL && !gba_switchd_log_open(options->log_file))
-        good = false;
-    if (options->key_file != NULL && read_key(options->key_file, secret))
-        memcpy(daemon->secret, secret, sizeof(secret));
-    else
-        good = good && options->key_file == NULL;
+    if (key_file == NULL || !read_key(key_file, secret))
+        return;
+    memcpy(daemon->secret, secret, sizeof(secret));
     explicit_bzero(secret, sizeof(secret));
-    gba_switchd_log(good ? GBA_SWITCHD_INFO : GBA_SWITCHD_ERROR, "%s: key file %s, log file %s",
-                    good ? "reloaded" : "not all is reloaded",
-                    options->key_file == NULL ? "none" : options->key_file,
-                    options->log_file == NULL ? "none" : options->log_file);
+    gba_switchd_log(GBA_SWITCHD_INFO, "reloaded: key file %s", key_file);
 }
 
 static const struct {
@@ -305,8 +297,6 @@ int main(int argc, char **argv)
         break;
     }
     gba_switchd_log_level(options.log_level);
-    if (options.log_file != NULL && !gba_switchd_log_open(options.log_file))
-        return EXIT_FAILED;
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
     return run(&options);

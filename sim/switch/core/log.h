@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The log of gba-switchd: one line for each event, to standard error or a file. For one
- * thread. */
+/* The log of gba-switchd: one line for each event, to standard error. For one thread. */
 #ifndef GBA_SIM_SWITCH_CORE_LOG_H
 #define GBA_SIM_SWITCH_CORE_LOG_H
 
@@ -18,11 +17,6 @@ void gba_switchd_log_level(enum gba_switchd_level level);
 
 /* Parse the name of a level: error, warning, info, debug. */
 bool gba_switchd_log_parse(const char *name, enum gba_switchd_level *level);
-
-/* Append to that file from now on, each line with the time; again for the same name after the file
- * was moved. Standard error becomes the file. Returns false (logged), and changes nothing, if the
- * file cannot be opened. */
-bool gba_switchd_log_open(const char *path);
 
 /* Print a line. A line for the journal of systemd begins with a syslog priority. */
 void gba_switchd_log(enum gba_switchd_level level, const char *format, ...)

@@ -25,7 +25,6 @@ struct gba_switchd_options {
     uint32_t vfio_devices;
     bool vfio_msi;
     struct gba_switch_latency latency;
-    const char *log_file; /* NULL: standard error */
     enum gba_switchd_level log_level;
 };
 
