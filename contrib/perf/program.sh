@@ -52,15 +52,23 @@ name_sites() {
 # RANKS SETTING PAIR: one run, and its records. A program may end with an error; only a later report says
 # whether it did so with all settings.
 run_program() {
-    local code=0 began
+    local code=0 began recorded
     : >"$work/recorded"
     began=${EPOCHREALTIME/[.,]/}
     start_job start_program "$1" "$2" || code=$?
+    recorded=$({ cat "$work/recorded" && sed -n 's/^.*gba_perf_record: //p' "$work/log"; } |
+        grep -E '^((batch|clock|barriers) |end$)') || true
+    case $recorded in
+    '' | *end) ;;
+    *)
+        echo "gba_perf: setting $2, run $3: the record of the barriers was cut short; the report leaves it out" >&2
+        recorded=
+        ;;
+    esac
     {
         printf 'run %d %s %d\nbatch program %d000\nended program %d\n' "$1" "$2" "$3" \
             "$((${EPOCHREALTIME/[.,]/} - began))" "$code"
-        { cat "$work/recorded" && sed -n 's/^.*gba_perf_record: //p' "$work/log"; } |
-            grep -E '^(batch|clock|barriers) ' | name_sites
+        grep -v '^end$' <<<"$recorded" | name_sites
         [ "$3" -ne 0 ] || path_record "$1" "$2"
     } >>"$work/records"
     [ "$code" -ne 124 ] || die "setting $2: not finished after $limit s (--timeout)"
