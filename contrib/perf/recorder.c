@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const recorder_call_names[] = {"MPI_Barrier", "shmem_barrier_all", "shmem_sync_all",
-                                           "shmem_barrier", "shmem_sync"};
+const char *const recorder_call_names[RECORDER_CALLS] = {"MPI_Barrier",    "shmem_barrier_all",
+                                                         "shmem_sync_all", "shmem_barrier",
+                                                         "shmem_sync",     "MPI_Ibarrier"};
+uint64_t recorder_counted[RECORDER_CALLS];
 
 static struct recorder_comm *comms[RECORDER_COMMS];
 static uint32_t comm_count;
@@ -44,19 +46,6 @@ void recorder_leave(struct recorder_comm *comm, int64_t entered, int64_t left, c
     comm->times[comm->count++] = (struct recorder_time){entered, left, comm->rounds - 1, site};
 }
 
-static struct recorder_comm *comm_new(enum recorder_call call, uint64_t group, uint64_t id)
-{
-    struct recorder_comm *comm = comm_count < RECORDER_COMMS ? calloc(1, sizeof *comm) : NULL;
-
-    if (comm == NULL)
-        return NULL;
-    comm->call = call;
-    comm->group = group;
-    comm->id = id;
-    comms[comm_count++] = comm;
-    return comm;
-}
-
 struct recorder_comm *recorder_comm_get(enum recorder_call call, uint64_t group, int size,
                                         const char *name)
 {
@@ -71,8 +60,13 @@ struct recorder_comm *recorder_comm_get(enum recorder_call call, uint64_t group,
         if (!comms[i]->live)
             found = comms[i];
     }
-    if (found == NULL)
-        found = comm_new(call, group, recorder_hash(recorder_hash(group, call), alike));
+    if (found == NULL && comm_count < RECORDER_COMMS &&
+        (found = calloc(1, sizeof *found)) != NULL) {
+        found->call = call;
+        found->group = group;
+        found->id = recorder_hash(recorder_hash(group, call), alike);
+        comms[comm_count++] = found;
+    }
     if (found != NULL) {
         found->live = true;
         found->size = size;

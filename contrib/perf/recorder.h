@@ -23,8 +23,25 @@ enum recorder_call {
     RECORDER_SYNC_ALL,
     RECORDER_SET_BARRIER,
     RECORDER_SET_SYNC,
+    RECORDER_IBARRIER, /* is counted only */
+    RECORDER_CALLS,
 };
-extern const char *const recorder_call_names[];
+extern const char *const recorder_call_names[RECORDER_CALLS];
+
+/* Calls of this rank that are counted only, also where RECORDER_COMMS is exceeded. Threads: any
+ * number. */
+extern uint64_t recorder_counted[RECORDER_CALLS];
+static inline void recorder_count(enum recorder_call call)
+{
+    __atomic_fetch_add(&recorder_counted[call], 1, __ATOMIC_RELAXED);
+}
+
+/* Declare `next`, the function that this one replaces. NULL: there is none. */
+#define RECORDER_NEXT(function)        \
+    static __typeof__(function) *next; \
+                                       \
+    if (next == NULL)                  \
+    *(void **)&next = dlsym(RTLD_NEXT, #function)
 
 /* A barrier of this rank that was timed. */
 struct recorder_time {
@@ -86,9 +103,8 @@ static inline uint64_t recorder_hash(uint64_t hash, uint64_t word)
 /* Read the clocks. Collective over MPI_COMM_WORLD. */
 void recorder_begin(void);
 
-/* Divide the times of all ranks, and write the records. ibarriers: calls of MPI_Ibarrier; others:
- * barriers for which there was no room; of this rank. Collective over MPI_COMM_WORLD. */
-void recorder_end(uint64_t ibarriers, uint64_t others);
+/* Divide the times of all ranks, and write the records. Collective over MPI_COMM_WORLD. */
+void recorder_end(void);
 
 /* MPI or OpenSHMEM has begun, or is about to end. The second one to begin changes nothing. */
 void recorder_start(void);

@@ -260,7 +260,7 @@ static const char *word(char *name)
 }
 
 /* Write the records. Where gba_perf runs on another host, its file is not here: use stderr. */
-static void write_records(struct row *all, int count, const int64_t most[3], const int64_t sums[3])
+static void write_records(struct row *all, int count, const int64_t most[3], const int64_t *sums)
 {
     const char *path = getenv("GBA_PERF_RECORDS"), *mark = "";
     const double span = (double)sums[0];
@@ -277,18 +277,18 @@ static void write_records(struct row *all, int count, const int64_t most[3], con
                 recorder_call_names[row->call], word(row->name), row->size, row->calls,
                 row->time / span, row->wait / span, row->late.rank, word(row->late.host),
                 row->late.lasts, row->late.caused / span, row->late.site);
-    for (int i = 1; i < 3; i++)
-        if (sums[i] > 0)
-            fprintf(out, "%sbarriers %s - 0 %lld nan nan 0 - 0 0 \n", mark,
-                    i == 1 ? "MPI_Ibarrier" : "MPI_Barrier", (long long)sums[i]);
+    for (int i = 0; i < RECORDER_CALLS; i++)
+        if (sums[1 + i] > 0)
+            fprintf(out, "%sbarriers %s - 0 %lld nan nan 0 - 0 0 \n", mark, recorder_call_names[i],
+                    (long long)sums[1 + i]);
     fprintf(out, "%send\n", mark);
     if (file != NULL)
         (void)fclose(file);
 }
 
-void recorder_end(uint64_t ibarriers, uint64_t others)
+void recorder_end(void)
 {
-    int64_t most[3], sums[3];
+    int64_t most[3], sums[1 + RECORDER_CALLS];
     struct recorder_comm *const *comms;
     struct row *all;
     uint32_t count;
@@ -303,11 +303,11 @@ void recorder_end(uint64_t ibarriers, uint64_t others)
         }
     add_rows();
     sums[0] = most[0] = ended.at - began.at;
-    sums[1] = (int64_t)ibarriers;
-    sums[2] = (int64_t)others;
+    for (int i = 0; i < RECORDER_CALLS; i++)
+        sums[1 + i] = (int64_t)recorder_counted[i];
     most[1] = ended.offset > 0 ? ended.offset : -ended.offset;
     most[2] = (began.error > ended.error ? began.error : ended.error);
-    MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 1 + RECORDER_CALLS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     all_count = gather(&all);
     if (perf_job.rank == 0)

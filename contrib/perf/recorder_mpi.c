@@ -15,20 +15,8 @@
 #define CACHED 8 /* communicators of a thread */
 #define SITE   __builtin_return_address(0)
 
-/* The functions of Open MPI. */
-static struct {
-    int (*init)(int *, char ***);
-    int (*init_thread)(int *, char ***, int, int *);
-    int (*finalize)(void);
-    int (*barrier)(MPI_Comm);
-    int (*ibarrier)(MPI_Comm, MPI_Request *);
-    void (*fortran)(const void *, void *);
-    void (*fortran08)(const void *, void *);
-} next;
-
 bool recorder_active;
 static int key = MPI_KEYVAL_INVALID;
-static uint64_t ibarriers, others;
 static uint32_t freed; /* communicators; a cache of before is invalid */
 static _Thread_local const void *fortran_site;
 static _Thread_local struct {
@@ -36,17 +24,6 @@ static _Thread_local struct {
     struct recorder_comm *record;
     uint32_t freed;
 } cache[CACHED];
-
-__attribute__((constructor)) static void find(void)
-{
-    *(void **)&next.init = dlsym(RTLD_NEXT, "PMPI_Init");
-    *(void **)&next.init_thread = dlsym(RTLD_NEXT, "PMPI_Init_thread");
-    *(void **)&next.finalize = dlsym(RTLD_NEXT, "PMPI_Finalize");
-    *(void **)&next.barrier = dlsym(RTLD_NEXT, "PMPI_Barrier");
-    *(void **)&next.ibarrier = dlsym(RTLD_NEXT, "PMPI_Ibarrier");
-    *(void **)&next.fortran = dlsym(RTLD_NEXT, "mpi_barrier_");
-    *(void **)&next.fortran08 = dlsym(RTLD_NEXT, "mpi_barrier_f08_");
-}
 
 /* --- Communicators */
 
@@ -125,14 +102,16 @@ void recorder_start(void)
 void recorder_stop(void)
 {
     if (recorder_active)
-        recorder_end(ibarriers, others);
+        recorder_end();
     recorder_active = false;
 }
 
 int PMPI_Init(int *argc, char ***argv)
 {
-    int rc = next.init(argc, argv);
+    int rc;
 
+    RECORDER_NEXT(PMPI_Init);
+    rc = next(argc, argv);
     if (rc == MPI_SUCCESS)
         recorder_start();
     return rc;
@@ -140,8 +119,10 @@ int PMPI_Init(int *argc, char ***argv)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int rc = next.init_thread(argc, argv, required, provided);
+    int rc;
 
+    RECORDER_NEXT(PMPI_Init_thread);
+    rc = next(argc, argv, required, provided);
     if (rc == MPI_SUCCESS)
         recorder_start();
     return rc;
@@ -149,8 +130,9 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int PMPI_Finalize(void)
 {
+    RECORDER_NEXT(PMPI_Finalize);
     recorder_stop();
-    return next.finalize();
+    return next();
 }
 
 int PMPI_Barrier(MPI_Comm comm)
@@ -160,23 +142,25 @@ int PMPI_Barrier(MPI_Comm comm)
     int64_t entered;
     int rc;
 
+    RECORDER_NEXT(PMPI_Barrier);
     if (!recorder_active || comm == MPI_COMM_NULL)
-        return next.barrier(comm);
+        return next(comm);
     record = comm_record(comm);
     if (record == NULL)
-        __atomic_fetch_add(&others, 1, __ATOMIC_RELAXED);
+        recorder_count(RECORDER_BARRIER);
     if (record == NULL || !recorder_enter(record))
-        return next.barrier(comm);
+        return next(comm);
     entered = perf_now();
-    rc = next.barrier(comm);
+    rc = next(comm);
     recorder_leave(record, entered, perf_now(), site);
     return rc;
 }
 
 int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    __atomic_fetch_add(&ibarriers, 1, __ATOMIC_RELAXED);
-    return next.ibarrier(comm, request);
+    RECORDER_NEXT(PMPI_Ibarrier);
+    recorder_count(RECORDER_IBARRIER);
+    return next(comm, request);
 }
 
 /* A program, or a library of Open MPI, calls one of two names. */
@@ -211,10 +195,12 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
 
 void mpi_barrier_(const void *comm, void *error)
 {
-    fortran(next.fortran, comm, error, SITE);
+    RECORDER_NEXT(mpi_barrier_);
+    fortran(next, comm, error, SITE);
 }
 
 void mpi_barrier_f08_(const void *comm, void *error)
 {
-    fortran(next.fortran08, comm, error, SITE);
+    RECORDER_NEXT(mpi_barrier_f08_);
+    fortran(next, comm, error, SITE);
 }

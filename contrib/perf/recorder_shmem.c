@@ -16,28 +16,6 @@ void shmem_sync_all(void);
 void shmem_barrier(int start, int log_stride, int size, long *work);
 void shmem_sync(int start, int log_stride, int size, long *work);
 
-/* The functions of Open MPI; NULL in an MPI program. */
-static struct {
-    void (*init)(void);
-    int (*init_thread)(int, int *);
-    void (*finalize)(void);
-    void (*barrier_all)(void);
-    void (*sync_all)(void);
-    void (*barrier)(int, int, int, long *);
-    void (*sync)(int, int, int, long *);
-} next;
-
-__attribute__((constructor)) static void find(void)
-{
-    *(void **)&next.init = dlsym(RTLD_NEXT, "shmem_init");
-    *(void **)&next.init_thread = dlsym(RTLD_NEXT, "shmem_init_thread");
-    *(void **)&next.finalize = dlsym(RTLD_NEXT, "shmem_finalize");
-    *(void **)&next.barrier_all = dlsym(RTLD_NEXT, "shmem_barrier_all");
-    *(void **)&next.sync_all = dlsym(RTLD_NEXT, "shmem_sync_all");
-    *(void **)&next.barrier = dlsym(RTLD_NEXT, "shmem_barrier");
-    *(void **)&next.sync = dlsym(RTLD_NEXT, "shmem_sync");
-}
-
 /* The barrier of an active set begins. Returns its record if it is to be timed, else NULL. */
 static struct recorder_comm *enter(enum recorder_call call, int start, int log_stride, int size)
 {
@@ -53,56 +31,64 @@ static struct recorder_comm *enter(enum recorder_call call, int start, int log_s
         recorder_comm_release(record); /* the next call finds it again */
         last[call] = record;
     }
+    if (record == NULL)
+        recorder_count(call);
     return record != NULL && recorder_enter(record) ? record : NULL;
 }
 
-#define TIMED(call, start, log_stride, size, run)                                       \
+#define TIMED(call, function, start, log_stride, size, ...)                             \
     do {                                                                                \
         struct recorder_comm *record_ = enter(call, start, log_stride, size);           \
-        int64_t entered_ = record_ != NULL ? perf_now() : 0;                            \
+        int64_t entered_;                                                               \
+        RECORDER_NEXT(function);                                                        \
                                                                                         \
-        run;                                                                            \
+        entered_ = record_ != NULL ? perf_now() : 0;                                    \
+        next(__VA_ARGS__);                                                              \
         if (record_ != NULL)                                                            \
             recorder_leave(record_, entered_, perf_now(), __builtin_return_address(0)); \
     } while (0)
 
 void shmem_init(void)
 {
-    next.init();
+    RECORDER_NEXT(shmem_init);
+    next();
     recorder_start();
 }
 
 int shmem_init_thread(int required, int *provided)
 {
-    int rc = next.init_thread(required, provided);
+    int rc;
 
+    RECORDER_NEXT(shmem_init_thread);
+    rc = next(required, provided);
     recorder_start();
     return rc;
 }
 
 void shmem_finalize(void)
 {
+    RECORDER_NEXT(shmem_finalize);
     recorder_stop();
-    next.finalize();
+    next();
 }
 
 void shmem_barrier_all(void)
 {
-    TIMED(RECORDER_BARRIER_ALL, 0, 0, perf_job.size, next.barrier_all());
+    TIMED(RECORDER_BARRIER_ALL, shmem_barrier_all, 0, 0, perf_job.size);
 }
 
 void shmem_sync_all(void)
 {
-    TIMED(RECORDER_SYNC_ALL, 0, 0, perf_job.size, next.sync_all());
+    TIMED(RECORDER_SYNC_ALL, shmem_sync_all, 0, 0, perf_job.size);
 }
 
 void shmem_barrier(int start, int log_stride, int size, long *work)
 {
-    TIMED(RECORDER_SET_BARRIER, start, log_stride, size,
-          next.barrier(start, log_stride, size, work));
+    TIMED(RECORDER_SET_BARRIER, shmem_barrier, start, log_stride, size, start, log_stride, size,
+          work);
 }
 
 void shmem_sync(int start, int log_stride, int size, long *work)
 {
-    TIMED(RECORDER_SET_SYNC, start, log_stride, size, next.sync(start, log_stride, size, work));
+    TIMED(RECORDER_SET_SYNC, shmem_sync, start, log_stride, size, start, log_stride, size, work);
 }
