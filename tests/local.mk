@@ -396,7 +396,7 @@ EXTRA_DIST += tests/switch/corpus-vfio/descriptors tests/switch/corpus-vfio/inte
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
 EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/fuzz/fuzz_model.c tests/rtl/arrive.h \
-	tests/rtl/faulty.c tests/rtl/lockstep.c tests/rtl/lockstep.h tests/rtl/measure.c \
+	tests/rtl/faulty.c tests/rtl/lockstep.c tests/rtl/lockstep.h \
 	tests/rtl/random.c tests/rtl/rules.c tests/rtl/test_together.c tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md tests/models/death.pml \
 	tests/models/death_domains.pml

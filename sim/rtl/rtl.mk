@@ -94,8 +94,6 @@ lockstep: suite dut-rtl.so
 .PHONY: suite lockstep
 
 # Numbers of README.md.
-measure: $(TOP)/tests/rtl/measure.c libgbartl.so
-	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -Wl,-rpath,'$$ORIGIN'
 size: $(sources)
 	$(YOSYS) -q -p "read_verilog -sv $(sources); chparam -set GROUPS $(GROUPS) -set MEMBERS $(MEMBERS) -set PORTS $(MEMBERS) \
 		gba_device; hierarchy -top gba_device; proc; flatten; opt -full; \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accesses of several ports at the same time, on the RTL: the rules of gba/spec/device.md, chapter
- * "Order". */
+/* The rules of gba/spec/device.md, chapters "Order" and "Time", on the RTL: accesses of several
+ * ports at the same time, and cycles. */
+#include <stdlib.h>
+
 #include "sim/rtl/rtl.h"
 #include "tests/unit/model_bench.h"
 
@@ -136,6 +138,32 @@ TEST(test_ORD_1_as_one_by_one)
         bench_is(&model);
     }
     gba_rtl_options()->stalls = 0;
+}
+
+TEST(test_TIME_1_bounds)
+{
+    static const uint32_t members[] = {2, 8, 64, 128, 256, 512, 708};
+    struct gba_rtl_options *options = gba_rtl_options();
+
+    for (uint32_t i = 0; i < 14; i++) {
+        uint32_t n = members[i % 7], words = (n + 63) / 64;
+
+        options->multicast = i >= 7;
+        start(n);
+        for (uint32_t member = 0; member < n; member++)
+            bench_arrive(0, member, 1);
+        /* T_MATCH, T_RELEASE: the tables of sim/rtl/README.md and device.md */
+        assert_int_equal(options->first_release - options->began - 1, 6);
+        assert_int_equal(options->last_release - options->first_release,
+                         (options->multicast ? words : n) - 1);
+    }
+    options->multicast = false;
+    start(3);
+    made[0] = arrival(0, 0, 1);
+    made[1] = arrival(1, 1, 1);
+    together(2);
+    /* T_ACCEPT */
+    assert_int_equal(labs((long)outcomes[0].taken - (long)outcomes[1].taken), 2);
 }
 
 TEST_MAIN()
