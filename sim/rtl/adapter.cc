@@ -20,13 +20,6 @@ extern "C" {
 #include "sim/model/port.h"
 #include "sim/rtl/rtl.h"
 
-/* The firmware: sim/model with the names of firmware.h. */
-void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
-                       const uint64_t uuid[2]);
-void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
-void gba_firmware_port_down(struct gba_model *model, uint32_t port,
-                            struct gba_model_effects *effects);
-
 /* The bench of the design has this: a memory was written. */
 void gba_rtl_wrote(int memory, int index, long long value);
 }

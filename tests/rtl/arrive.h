@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An arrival as an access of the bus, for a library in the place of the model. Include it once. */
-#include "sim/model/model.h"
+#include "sim/rtl/rtl.h"
 
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
                       struct gba_model_effects *effects)

@@ -14,14 +14,6 @@
 #include "gba/spec/gba_dut.h"
 #include "tests/rtl/arrive.h"
 
-void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
-                       const uint64_t uuid[2]);
-void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
-void gba_firmware_port_down(struct gba_model *model, uint32_t port,
-                            struct gba_model_effects *effects);
-void gba_firmware_access(struct gba_model *model, const struct gba_model_access *access,
-                         struct gba_model_effects *effects);
-
 static bool has(const char *rule)
 {
     const char *faults = getenv("GBA_DUT_FAULTS");

@@ -19,15 +19,6 @@
 #include "tests/rtl/arrive.h"
 #include "tests/rtl/lockstep.h"
 
-/* The model: sim/model with the names of firmware.h. */
-void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
-                       const uint64_t uuid[2]);
-void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
-void gba_firmware_port_down(struct gba_model *model, uint32_t port,
-                            struct gba_model_effects *effects);
-void gba_firmware_access(struct gba_model *model, const struct gba_model_access *access,
-                         struct gba_model_effects *effects);
-
 uint64_t lockstep_accesses;
 
 /* Cycles that a design may take to end an access: far more than 708 stores. */

@@ -8,12 +8,6 @@
 
 #define COUNT 400u
 
-/* The model, which the library has for its firmware. */
-void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
-                       const uint64_t uuid[2]);
-void gba_firmware_access(struct gba_model *model, const struct gba_model_access *access,
-                         struct gba_model_effects *effects);
-
 static struct gba_model_access made[COUNT];
 static struct gba_rtl_outcome outcomes[COUNT];
 
