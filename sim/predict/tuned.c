@@ -78,7 +78,7 @@ static void step(uint32_t rank, uint32_t size, uint32_t at, uint32_t *to, uint32
         at = 0 == at ? 0 : steps_of(size, 0) / 2 + 1;
         break;
     case TREE: /* binomial */
-        jump = UINT32_C(1) << (at < rounds ? at : 2 * rounds - 1 - at);
+        jump = UINT32_C(1) << ((at < rounds ? at : 2 * rounds - 1 - at) & 31);
         peer = rank ^ jump;
         if (0 == (rank & (jump - 1)) && peer < size) {
             up = rank > peer ? rank : peer;
