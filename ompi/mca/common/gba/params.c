@@ -19,6 +19,7 @@ typedef struct gba_enum {
     mca_base_var_enum_t super;
     const gba_param_t *param;
     void *fields; /* the structure of its table, with the default */
+    char allowed[128];
     bool called;
 } gba_enum_t;
 OBJ_CLASS_DECLARATION(gba_enum_t);
@@ -60,17 +61,17 @@ static int string_from_value(mca_base_var_enum_t *self, const int value, char **
 /* For ompi_info. */
 static int values_dump(mca_base_var_enum_t *self, char **text GBA_COMPAT_DUMP_TYPE)
 {
-    char allowed[128];
-
-    gba_param_allowed(((gba_enum_t *)self)->param, allowed, sizeof allowed);
-    *text = strdup(allowed);
+    *text = strdup(((gba_enum_t *)self)->allowed);
     return OPAL_SUCCESS;
 }
 
-/* For MPI_T: the values that have names. */
+/* For MPI_T: the values that have names; of a number one item, its least value, whose name is the
+ * range. */
 static int value_get(mca_base_var_enum_t *self, int index, int *value, const char **name)
 {
-    const gba_param_value_t *values = ((gba_enum_t *)self)->param->values;
+    const gba_enum_t *mine = (gba_enum_t *)self;
+    const gba_param_value_t range = {(int)mine->param->min, mine->allowed};
+    const gba_param_value_t *values = mine->param->values != NULL ? mine->param->values : &range;
 
     if (index < 0 || index >= self->enum_value_count)
         return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
@@ -100,6 +101,8 @@ static gba_enum_t *enum_create(const gba_param_t *param, void *fields)
     mine->param = param;
     mine->fields = fields;
     mine->called = false;
+    gba_param_allowed(param, mine->allowed, sizeof mine->allowed);
+    mine->super.enum_value_count = param->values == NULL;
     for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
         mine->super.enum_value_count++;
     return mine;
