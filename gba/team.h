@@ -239,8 +239,9 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
  * Renegotiate the path of a team. A team without a group requests one again from time to time, if
- * the reason was that no group was free, that the job held `max_groups` groups, or
- * `offload_after`, or if its device died and rank 0 has others. All members do that together, when
+ * the reason was that no group was free, that the job held `max_groups` groups, the administrator's
+ * quota, that the gba-switchd did not answer, or `offload_after`; or if its device died, and rank 0
+ * has others or the device may come back. All members do that together, when
  * gba_team_due returns GBA_DUE_REQUEST: at the end of a blocking barrier, after which
  * gba_barrier_wait returns GBA_RENEGOTIATE, or before the start of one that does not block. Until
  * then the team stays on its path, for any number of barriers.

@@ -36,7 +36,7 @@ static const char usage[] =
     "  --rate N              barriers a second of the application with Open MPI's own barrier, 1 "
     "to\n"
     "                        1000000000: print what part of the run time each path saves\n"
-    "  --seed N              of the random numbers; default 1\n"
+    "  --seed N              of the random numbers: 0 to 4294967295; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
     "  --json                print JSON, in nanoseconds\n"
