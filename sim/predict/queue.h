@@ -20,7 +20,7 @@ struct predict_event {
 };
 
 struct predict_bucket {
-    struct predict_event *at;
+    struct predict_event *events;
     uint32_t count, room;
 };
 
@@ -44,18 +44,18 @@ static inline void predict_push(struct predict_queue *queue, uint64_t time, uint
 
     if (bucket->count == bucket->room) {
         const uint32_t more = bucket->room / 2 + 64;
-        void *at = realloc(bucket->at, (bucket->room + more) * sizeof *bucket->at);
+        void *events = realloc(bucket->events, (bucket->room + more) * sizeof *bucket->events);
 
-        if (at == NULL) {
+        if (events == NULL) {
             queue->out_of_memory = true;
             return;
         }
-        bucket->at = at;
+        bucket->events = events;
         bucket->room += more;
         queue->room += more;
         queue->most = queue->room > queue->most ? queue->room : queue->most;
     }
-    bucket->at[bucket->count++] = (struct predict_event){time, who, what};
+    bucket->events[bucket->count++] = (struct predict_event){time, who, what};
 }
 
 /* A bucket becomes empty. It keeps little memory. */
@@ -65,7 +65,7 @@ static inline void predict_empty(struct predict_queue *queue, struct predict_buc
     if (bucket->room < 1024)
         return;
     queue->room -= bucket->room;
-    free(bucket->at);
+    free(bucket->events);
     *bucket = (struct predict_bucket){0};
 }
 
@@ -83,15 +83,16 @@ static inline bool predict_pop(struct predict_queue *queue, struct predict_event
                 return false;
         queue->last = UINT64_MAX;
         for (uint32_t i = 0; i < bucket->count; i++)
-            if (bucket->at[i].time < queue->last)
-                queue->last = bucket->at[i].time;
+            if (bucket->events[i].time < queue->last)
+                queue->last = bucket->events[i].time;
         for (uint32_t i = 0; i < bucket->count; i++)
-            predict_push(queue, bucket->at[i].time, bucket->at[i].who, bucket->at[i].what);
+            predict_push(queue, bucket->events[i].time, bucket->events[i].who,
+                         bucket->events[i].what);
         predict_empty(queue, bucket);
         if (0 == queue->bucket->count)
             return false; /* out of memory */
     }
-    *event = queue->bucket->at[queue->first++];
+    *event = queue->bucket->events[queue->first++];
     queue->taken++;
     return true;
 }
@@ -99,7 +100,7 @@ static inline bool predict_pop(struct predict_queue *queue, struct predict_event
 static inline void predict_queue_free(struct predict_queue *queue)
 {
     for (unsigned i = 0; i < 65; i++)
-        free(queue->bucket[i].at);
+        free(queue->bucket[i].events);
     *queue = (struct predict_queue){0};
 }
 

@@ -37,12 +37,12 @@ static void value_refuse(const gba_param_t *param, const char *text)
  * own on each process. */
 static int value_from_string(mca_base_var_enum_t *self, const char *text, int *value)
 {
-    gba_enum_t *mine = (gba_enum_t *)self;
+    gba_enum_t *enumerator = (gba_enum_t *)self;
 
-    mine->called = true;
-    if (!gba_param_set(mine->param, mine->fields, text))
-        value_refuse(mine->param, text);
-    memcpy(value, (char *)mine->fields + mine->param->offset, sizeof *value);
+    enumerator->called = true;
+    if (!gba_param_set(enumerator->param, enumerator->fields, text))
+        value_refuse(enumerator->param, text);
+    memcpy(value, (char *)enumerator->fields + enumerator->param->offset, sizeof *value);
     return OPAL_SUCCESS;
 }
 
@@ -69,9 +69,10 @@ static int values_dump(mca_base_var_enum_t *self, char **text GBA_COMPAT_DUMP_TY
  * range. */
 static int value_get(mca_base_var_enum_t *self, int index, int *value, const char **name)
 {
-    const gba_enum_t *mine = (gba_enum_t *)self;
-    const gba_param_value_t range = {(int)mine->param->min, mine->allowed};
-    const gba_param_value_t *values = mine->param->values != NULL ? mine->param->values : &range;
+    const gba_enum_t *enumerator = (gba_enum_t *)self;
+    const gba_param_value_t range = {(int)enumerator->param->min, enumerator->allowed};
+    const gba_param_value_t *values =
+        enumerator->param->values != NULL ? enumerator->param->values : &range;
 
     if (index < 0 || index >= self->enum_value_count)
         return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
@@ -88,24 +89,24 @@ static int value_count(mca_base_var_enum_t *self, int *count)
 
 static gba_enum_t *enum_create(const gba_param_t *param, void *fields)
 {
-    gba_enum_t *mine = OBJ_NEW(gba_enum_t);
+    gba_enum_t *enumerator = OBJ_NEW(gba_enum_t);
 
-    if (mine == NULL)
+    if (enumerator == NULL)
         return NULL;
-    mine->super.enum_name = strdup(param->name);
-    mine->super.get_count = value_count;
-    mine->super.get_value = value_get;
-    mine->super.value_from_string = value_from_string;
-    mine->super.string_from_value = string_from_value;
-    mine->super.dump = values_dump;
-    mine->param = param;
-    mine->fields = fields;
-    mine->called = false;
-    gba_param_allowed(param, mine->allowed, sizeof mine->allowed);
-    mine->super.enum_value_count = param->values == NULL;
+    enumerator->super.enum_name = strdup(param->name);
+    enumerator->super.get_count = value_count;
+    enumerator->super.get_value = value_get;
+    enumerator->super.value_from_string = value_from_string;
+    enumerator->super.string_from_value = string_from_value;
+    enumerator->super.dump = values_dump;
+    enumerator->param = param;
+    enumerator->fields = fields;
+    enumerator->called = false;
+    gba_param_allowed(param, enumerator->allowed, sizeof enumerator->allowed);
+    enumerator->super.enum_value_count = param->values == NULL;
     for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
-        mine->super.enum_value_count++;
-    return mine;
+        enumerator->super.enum_value_count++;
+    return enumerator;
 }
 
 /* Whether the user has set a parameter. Its value may equal the default. */
@@ -122,23 +123,24 @@ static int param_register(const mca_base_component_t *component, const gba_param
                           void *fields)
 {
     const bool string = GBA_PARAM_STRING == param->type;
-    gba_enum_t *mine = string ? NULL : enum_create(param, fields);
+    gba_enum_t *enumerator = string ? NULL : enum_create(param, fields);
     int index;
 
-    if (!string && mine == NULL)
+    if (!string && enumerator == NULL)
         return OPAL_ERR_OUT_OF_RESOURCE;
     index = mca_base_component_var_register(
         component, param->name, param->help,
-        string ? MCA_BASE_VAR_TYPE_STRING : MCA_BASE_VAR_TYPE_INT, string ? NULL : &mine->super, 0,
+        string ? MCA_BASE_VAR_TYPE_STRING : MCA_BASE_VAR_TYPE_INT,
+        string ? NULL : &enumerator->super, 0,
         param->hidden ? MCA_BASE_VAR_FLAG_INTERNAL : (mca_base_var_flag_t)0,
         (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
         param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
         (char *)fields + param->offset);
     if (string)
         return index;
-    if (is_set(index) && !mine->called) /* an empty text is not passed to an enumerator */
+    if (is_set(index) && !enumerator->called) /* an empty text is not passed to an enumerator */
         value_refuse(param, "");
-    OBJ_RELEASE(mine); /* the variable holds a reference */
+    OBJ_RELEASE(enumerator); /* the variable holds a reference */
     return index;
 }
 
