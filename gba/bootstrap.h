@@ -263,31 +263,10 @@ GBA_EXPORT bool gba_bootstrap_oversubscribed(const gba_bootstrap_t *bootstrap);
  * no random numbers. Thread-safe. Not collective. */
 GBA_EXPORT uint64_t gba_bootstrap_team_id(void);
 
-/*
- * Make a bootstrap of some members of another one, as OpenSHMEM's shmem_team_split_strided does:
- * start, start + stride, start + 2 * stride and so on, which get the ranks 0, 1, 2 and so on. All
- * members of parent call it with the same numbers. The new members join by a unique id, which the
- * member `start` makes and serves in a thread: several hosts need GBA_BOOTSTRAP_IFNAME there. Later
- * calls are independent of the parent, which may be destroyed first.
- * parent: its size is N. start: 0 to N - 1. size: at least 1. stride: may be negative; 0 is allowed
- * with a size of 1 only. All ranks are 0 to N - 1. bootstrap: set on GBA_OK; NULL if this member is
- * not one of the new bootstrap. message, len: set on error to one line with the cause (len bytes at
- * most, terminated).
- * Returns GBA_OK; on all members of parent GBA_ERR_PARAM: invalid numbers, GBA_ERR_MISMATCH:
- * members give different numbers, and the errors of gba_bootstrap_uid_get; on new members the
- * errors of gba_bootstrap_init; GBA_ERR_NOMEM; GBA_ERR_OOB: the exchange of parent has failed.
- * Thread-safe on different parents. Collective. Blocks.
- */
-GBA_EXPORT gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start,
-                                                    int32_t stride, int32_t size,
-                                                    gba_bootstrap_t **bootstrap, char *message,
-                                                    size_t len);
-
 /* Leave the exchange, and free it. Sends nothing to other members and does not wait for them,
- * except in PMIx_Finalize or MPI_Finalize where it calls these, and where it closes
- * the root of a split, as gba_bootstrap_root_close does. With MPI it calls MPI_Comm_free, unless
- * MPI is finalized. bootstrap: may be NULL. Thread-safe on different
- * bootstraps. Not collective. */
+ * except in PMIx_Finalize or MPI_Finalize where it calls these. With MPI it calls MPI_Comm_free,
+ * unless MPI is finalized. bootstrap: may be NULL. Thread-safe on different bootstraps. Not
+ * collective. */
 GBA_EXPORT void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap);
 
 #ifdef __cplusplus

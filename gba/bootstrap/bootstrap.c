@@ -31,7 +31,6 @@ struct gba_bootstrap {
     bool apart; /* not all members can share memory */
     bool oversubscribed;
     struct member_info *members; /* by rank */
-    gba_bootstrap_root_t *root;  /* of the unique id of gba_bootstrap_split_strided; or NULL */
 };
 
 /* The end of an operation. After a failure the bootstrap stays failed, because its members may be
@@ -284,109 +283,12 @@ uint64_t gba_bootstrap_team_id(void)
     return 0 == id ? 1 : id;
 }
 
-/* What a member sends to all others before a split. */
-struct split {
-    int32_t start, stride, size, status;
-    gba_bootstrap_uid_t uid; /* of the member `start`, which makes it */
-};
-
-static bool split_is_valid(const struct split *split, uint32_t parent_size)
-{
-    int64_t last = split->start + (int64_t)split->stride * (split->size - 1);
-
-    return split->start >= 0 && split->start < (int64_t)parent_size && split->size > 0 &&
-           last >= 0 && last < (int64_t)parent_size && (0 != split->stride || 1 == split->size);
-}
-
-/* The rank of a parent's member; -1: it is no member. */
-static int32_t split_rank(const struct split *split, uint32_t parent_rank)
-{
-    int64_t distance = (int64_t)parent_rank - split->start;
-
-    if (1 == split->size || 0 == distance)
-        return 0 == distance ? 0 : -1;
-    if (0 != distance % split->stride || distance / split->stride < 0 ||
-        distance / split->stride >= split->size)
-        return -1;
-    return (int32_t)(distance / split->stride);
-}
-
-/* Whether all members of the parent can split, and alike; the same on all. */
-static gba_status_t splits_match(const struct split *all, uint32_t count, char *message, size_t len)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (GBA_OK != all[i].status) {
-            snprintf(message, len,
-                     "rank %u cannot split %u members by start %d, stride %d and size %d: %s",
-                     (unsigned)i, (unsigned)count, (int)all[i].start, (int)all[i].stride,
-                     (int)all[i].size, gba_status_text((gba_status_t)all[i].status));
-            return (gba_status_t)all[i].status;
-        }
-    for (uint32_t i = 1; i < count; i++)
-        if (all[i].start != all[0].start || all[i].stride != all[0].stride ||
-            all[i].size != all[0].size) {
-            snprintf(message, len,
-                     "rank 0 splits by start %d, stride %d and size %d, and rank %u by %d, %d, %d",
-                     (int)all[0].start, (int)all[0].stride, (int)all[0].size, (unsigned)i,
-                     (int)all[i].start, (int)all[i].stride, (int)all[i].size);
-            return GBA_ERR_MISMATCH;
-        }
-    return GBA_OK;
-}
-
-gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start, int32_t stride,
-                                         int32_t size, gba_bootstrap_t **bootstrap, char *message,
-                                         size_t len)
-{
-    struct split mine = {.start = start, .stride = stride, .size = size, .status = GBA_OK};
-    struct split *all = calloc(parent->oob.size, sizeof *all);
-    gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_UID, .size = (uint32_t)size};
-    gba_bootstrap_root_t *root = NULL;
-    gba_status_t status = GBA_ERR_NOMEM;
-    int32_t rank;
-
-    snprintf(message, len, "out of memory");
-    *bootstrap = NULL;
-    if (all == NULL) {
-        parent->failed = true; /* the others wait for this member's call */
-        return status;
-    }
-    if (!split_is_valid(&mine, parent->oob.size))
-        mine.status = GBA_ERR_PARAM;
-    else if ((uint32_t)start == parent->oob.rank)
-        mine.status = gba_bootstrap_uid_get(&mine.uid, &root, message, len);
-    status = oob_allgather(parent, &mine, all, sizeof mine);
-    if (GBA_OK != status)
-        snprintf(message, len, "%s", parent->message);
-    else if (root != NULL || GBA_OK == mine.status || GBA_ERR_PARAM == mine.status)
-        status = splits_match(all, parent->oob.size, message, len);
-    else
-        status = (gba_status_t)mine.status; /* the message is this member's own */
-    rank = GBA_OK == status ? split_rank(&mine, parent->oob.rank) : -1;
-    if (rank >= 0) {
-        attr.uid = &all[start].uid;
-        attr.rank = (uint32_t)rank;
-        status = gba_bootstrap_init(&attr, bootstrap, message, len);
-    }
-    if (GBA_OK == status && rank >= 0)
-        (*bootstrap)->root = root;
-    else
-        gba_bootstrap_root_close(root, false);
-    explicit_bzero(&mine, sizeof mine);
-    explicit_bzero(all, parent->oob.size * sizeof *all);
-    free(all);
-    return status;
-}
-
 void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap)
 {
     if (bootstrap == NULL)
         return;
     if (bootstrap->backend != NULL)
         bootstrap->backend->ops->close(bootstrap->backend);
-    /* All calls that this member has made are answered, and the others need this member for more.
-     */
-    gba_bootstrap_root_close(bootstrap->root, false);
     free(bootstrap->members);
     free(bootstrap);
 }

@@ -22,7 +22,6 @@ static const char help[] =
     "  late      rank 1 does not come to a call: the others learn that, after the timeout\n"
     "  mismatch  rank 1 makes another call: all learn that\n"
     "  twice     two processes are rank 1: one of them is refused, and the others go on\n"
-    "  split     bootstraps of some members, by start, stride and size; wrong ones are refused\n"
     "  several   two bootstraps at a time; one is left before the other (not with SIZE)\n";
 
 #define CHECK(what)                                                              \
@@ -80,81 +79,6 @@ static int without_one(const gba_bootstrap_t *bootstrap, const char *text)
     return 0;
 }
 
-/* The member that serves the new bootstrap leaves it before the others, and does not wait for them.
- */
-static int split_works(gba_bootstrap_t *parent, int32_t start, int32_t stride, int32_t size)
-{
-    const gba_oob_t *all = gba_bootstrap_oob(parent);
-    uint32_t rank = all->rank, ranks[SIZE_MAX_TESTED];
-    int32_t mine = -1;
-    gba_bootstrap_t *some;
-    const gba_oob_t *oob;
-    char message[256];
-
-    for (int32_t i = 0; i < size; i++)
-        if ((uint32_t)(start + i * stride) == rank)
-            mine = i;
-    CHECK(GBA_OK ==
-          gba_bootstrap_split_strided(parent, start, stride, size, &some, message, sizeof message));
-    CHECK((some != NULL) == (mine >= 0));
-    if (some == NULL) {
-        CHECK(GBA_OK == gba_bootstrap_barrier(parent));
-        return 0;
-    }
-    oob = gba_bootstrap_oob(some);
-    CHECK((uint32_t)mine == oob->rank && (uint32_t)size == oob->size);
-    CHECK(GBA_OK == oob->allgather(oob->ctx, &rank, ranks, sizeof rank));
-    for (int32_t i = 0; i < size; i++)
-        CHECK((uint32_t)(start + i * stride) == ranks[i]);
-    if (0 == mine)
-        gba_bootstrap_destroy(some);
-    CHECK(GBA_OK == gba_bootstrap_barrier(parent));
-    if (0 != mine)
-        gba_bootstrap_destroy(some);
-    return 0;
-}
-
-static int split_refused(gba_bootstrap_t *parent, int32_t start, int32_t stride, int32_t size,
-                         gba_status_t expected)
-{
-    gba_bootstrap_t *some;
-    char message[256] = "";
-
-    CHECK(expected ==
-          gba_bootstrap_split_strided(parent, start, stride, size, &some, message, sizeof message));
-    CHECK(some == NULL && strstr(message, "start") != NULL);
-    return 0;
-}
-
-/* Four members. Some are in both of two bootstraps; one is split once more. */
-static int split(gba_bootstrap_t *parent)
-{
-    uint32_t rank = gba_bootstrap_oob(parent)->rank;
-    gba_bootstrap_t *three;
-    char message[256];
-    int wrong = 0;
-
-    CHECK(4 == gba_bootstrap_oob(parent)->size);
-    wrong |= split_works(parent, 0, 1, 4) | split_works(parent, 1, 2, 2);
-    wrong |= split_works(parent, 0, 3, 2) | split_works(parent, 3, -1, 3);
-    wrong |= split_works(parent, 2, 0, 1) | split_works(parent, 2, 7, 1);
-    wrong |= split_refused(parent, 0, 2, 3, GBA_ERR_PARAM);
-    wrong |= split_refused(parent, 4, 1, 1, GBA_ERR_PARAM);
-    wrong |= split_refused(parent, -1, 1, 2, GBA_ERR_PARAM);
-    wrong |= split_refused(parent, 1, -2, 2, GBA_ERR_PARAM);
-    wrong |= split_refused(parent, 0, 0, 2, GBA_ERR_PARAM);
-    wrong |= split_refused(parent, 0, 1, 0, GBA_ERR_PARAM);
-    wrong |= split_refused(parent, 0, 1, 2 == rank ? 3 : 4, GBA_ERR_MISMATCH);
-    wrong |= split_refused(parent, 2 == rank ? 9 : 0, 1, 4, GBA_ERR_PARAM);
-    CHECK(GBA_OK == gba_bootstrap_split_strided(parent, 1, 1, 3, &three, message, sizeof message));
-    CHECK((three == NULL) == (0 == rank));
-    if (three != NULL) {
-        wrong |= split_works(three, 2, -2, 2);
-        gba_bootstrap_destroy(three);
-    }
-    return wrong;
-}
-
 /* The calls of two bootstraps are apart, and the first continues when the second is left. */
 static int several(const gba_oob_t *first)
 {
@@ -186,8 +110,6 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
     oob = gba_bootstrap_oob(bootstrap);
     if (0 == strcmp(mode, "verify") || 0 == strcmp(mode, "twice"))
         status = verify(oob);
-    else if (0 == strcmp(mode, "split"))
-        status = split(bootstrap);
     else if (0 == strcmp(mode, "several"))
         status = several(oob);
     else if (0 == strcmp(mode, "leave") && 1 != oob->rank)

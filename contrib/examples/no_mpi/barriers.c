@@ -19,7 +19,7 @@
 
 static const char help[] =
     "usage: barriers [--rounds N] [--make FILE] [--proof FILE [--until FILE]]\n"
-    "                [--members LIST | --stride LIST]\n"
+    "                [--members LIST]\n"
     "\n"
     "Run N barriers (default 1000) with the other processes of the job.\n"
     "\n"
@@ -28,7 +28,6 @@ static const char help[] =
     "  --until FILE  run barriers until rank 0 finds FILE, then N with another team\n"
     "  --members R,R...  only these ranks, which get the ranks 0, 1 and so on of a team, run "
     "barriers\n"
-    "  --stride START,STRIDE,SIZE  only the ranks START, START+STRIDE and so on, SIZE of them\n"
     "\n"
     "Started by mpirun, or with GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK and GBA_BOOTSTRAP_SIZE.\n"
     "GBA_BOOTSTRAP chooses the bootstrap: pmix, uid or mpi.\n"
@@ -36,7 +35,7 @@ static const char help[] =
 
 struct options {
     unsigned long rounds;
-    const char *make, *proof, *until, *members, *stride;
+    const char *make, *proof, *until, *members;
 };
 
 struct job {
@@ -126,27 +125,12 @@ static int join_members(struct job *job, const char *list)
     return 0;
 }
 
-static int join_stride(struct job *job, const char *list)
-{
-    char message[256];
-    int start, stride, size;
-
-    if (3 != sscanf(list, "%d,%d,%d", &start, &stride, &size))
-        return fail(list, "is not START,STRIDE,SIZE");
-    if (GBA_OK != gba_bootstrap_split_strided(job->all, start, stride, size, &job->some, message,
-                                              sizeof message))
-        return fail("cannot split", message);
-    return 0;
-}
-
 /* Choose the processes that run barriers. */
 static int join_some(struct job *job, const struct options *options)
 {
-    int status = options->members != NULL  ? join_members(job, options->members)
-                 : options->stride != NULL ? join_stride(job, options->stride)
-                                           : 0;
+    int status = options->members != NULL ? join_members(job, options->members) : 0;
 
-    if (options->members != NULL || options->stride != NULL)
+    if (options->members != NULL)
         job->bootstrap = job->some;
     if (0 == status && job->bootstrap != NULL)
         job->oob = gba_bootstrap_oob(job->bootstrap);
@@ -269,8 +253,6 @@ static int parse(int argc, char **argv, struct options *options)
             options->until = argv[++i];
         else if (more && 0 == strcmp(argv[i], "--members"))
             options->members = argv[++i];
-        else if (more && 0 == strcmp(argv[i], "--stride"))
-            options->stride = argv[++i];
         else
             return 2;
     }
