@@ -3,7 +3,7 @@
 # skew of gba_perf_report. If no single calls were timed, latency is the only picture.
 load directory."/style"
 set multiplot layout all ? 3 : 1,1 margins 0.08,0.82,182/height,1-40/height spacing 0.09
-set title "Latency of ".call." by ranks: median of the runs, bars: 95% interval; dotted: the floor, a bare loop"
+set title about
 set xlabel "ranks"
 set logscale x 2
 set label 91 caption at screen 0.02,106/height

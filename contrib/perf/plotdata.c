@@ -130,11 +130,26 @@ static bool write_file(const struct perf_report *report, const char *directory, 
     return fclose(file) == 0 && good;
 }
 
-/* A text of a note in the quotes of gnuplot. */
-static void quote(const char *text, FILE *file)
+static void plain(char *text)
 {
-    for (; '\0' != *text; text++)
-        fputc('"' == *text || '\\' == *text ? '\'' : *text, file);
+    while ((text = strpbrk(text, GBA_PLOT_READ)) != NULL)
+        *text = '\'';
+}
+
+/* A file of records may be of anybody: gnuplot gets no character that it reads in a text. */
+static void make_plain(struct perf_report *report)
+{
+    plain(report->base);
+    for (size_t i = 0; i < report->note_count; i++) {
+        plain(report->notes[i].key);
+        plain(report->notes[i].text);
+    }
+    for (size_t i = 0; i < report->cell_count; i++) {
+        plain(report->cells[i].setting);
+        plain(report->cells[i].call);
+    }
+    for (size_t i = 0; i < report->barrier_count; i++)
+        plain(report->barriers[i].setting);
 }
 
 /* Below the picture: machine and date, and why it is too busy. */
@@ -146,8 +161,7 @@ static void caption(const struct perf_report *report, FILE *file)
     for (size_t i = 0; i < report->note_count; i++) {
         if (strcmp(report->notes[i].kind, "machine") != 0)
             continue;
-        fprintf(file, "%s%s: ", between, report->notes[i].key);
-        quote(report->notes[i].text, file);
+        fprintf(file, "%s%s: %s", between, report->notes[i].key, report->notes[i].text);
         between = strcmp(report->notes[i].key, "software") == 0 ? "\\n" : "; ";
     }
     fputs("\"\nbusy = \"", file);
@@ -155,8 +169,8 @@ static void caption(const struct perf_report *report, FILE *file)
     fputs("\"\n", file);
 }
 
-/* The variables height, count, names, lines, call, all, marks, caption and busy; axis and labels of
- * latency. */
+/* The variables height, count, names, lines, all, marks, about, caption and busy; axis and labels
+ * of latency. */
 static bool style(const struct perf_report *report, FILE *file)
 {
     const char *call = report->cells[0].call;
@@ -164,7 +178,7 @@ static bool style(const struct perf_report *report, FILE *file)
     size_t count = 0, settings = 0, marks = 0;
     unsigned other = GBA_PLOT_FIXED, height;
     bool all = false;
-    double low = INFINITY, high = 0, first = INFINITY, last = 0;
+    double low = INFINITY, high = 0, first = INFINITY, last = 0, most = 0;
     char names[4096] = "", lines[1024] = "";
     struct gba_plot_end floor = {.name = "floor"};
 
@@ -199,6 +213,7 @@ static bool style(const struct perf_report *report, FILE *file)
             end.y = row.fields[PERF_MEDIAN] / 1e9;
             high = fmax(high, fmax(end.y, row.fields[PERF_MEDIAN_HIGH] / 1e9));
             low = fmin(low, fmin(end.y, row.fields[PERF_MEDIAN_LOW] / 1e9));
+            most = fmax(most, row.fields[PERF_RUNS]);
             if (0 == count && row.fields[PERF_FLOOR] > 0) {
                 floor.x = end.x;
                 floor.y = row.fields[PERF_FLOOR] / 1e9;
@@ -213,9 +228,11 @@ static bool style(const struct perf_report *report, FILE *file)
     height = all && !perf_is_program(report) ? 1300 : 560;
     gba_plot_style(file, height);
     fprintf(file,
-            "height = %u.\ncount = %zu\nnames = \"%s\"\nlines = \"%s\"\ncall = \"%s\"\nall = %d\n"
-            "marks = %zu\n",
-            height, settings, names, lines, call, all, marks);
+            "height = %u.\ncount = %zu\nnames = \"%s\"\nlines = \"%s\"\nall = %d\nmarks = %zu\n"
+            "about = \"Latency of %s by ranks: median of the runs%s%s\"\n",
+            height, settings, names, lines, all, marks, call,
+            most > 1 ? ", bars: 95% interval" : "",
+            floor.y > 0 ? "; dotted: the floor, a bare loop" : "");
     caption(report, file);
     if (count > 0 && !perf_is_program(report)) {
         for (size_t i = 0; i < count; i++)
@@ -230,7 +247,7 @@ static bool style(const struct perf_report *report, FILE *file)
     return true;
 }
 
-bool perf_write_plot(const struct perf_report *report, const char *directory)
+bool perf_write_plot(struct perf_report *report, const char *directory)
 {
     char path[4096];
     bool good;
@@ -240,6 +257,7 @@ bool perf_write_plot(const struct perf_report *report, const char *directory)
         fprintf(stderr, "gba_perf_report: the records have no measurement\n");
         return false;
     }
+    make_plain(report);
     (void)snprintf(path, sizeof path, "%s/style", directory);
     file = fopen(path, "w");
     good = file != NULL && style(report, file);

@@ -132,12 +132,12 @@ const char *perf_note(const struct perf_report *report, const char *kind, const 
 
 /* Write a report in one of the formats. perf_write_plot writes the files style, latency,
  * distribution and skew, or style and program, into a directory, and returns false (message on
- * stderr) if that fails. perf_write_busy writes why the figures are meaningless, or nothing; `end`
- * goes before the first line, and behind each. */
+ * stderr) if that fails; it replaces quotes in the texts of the report. perf_write_busy writes why
+ * the figures are meaningless, or nothing; `end` goes before the first line, and behind each. */
 void perf_write_table(const struct perf_report *report, FILE *file);
 void perf_write_csv(const struct perf_report *report, FILE *file);
 void perf_write_json(const struct perf_report *report, FILE *file);
 void perf_write_busy(const struct perf_report *report, const char *end, FILE *file);
-bool perf_write_plot(const struct perf_report *report, const char *directory);
+bool perf_write_plot(struct perf_report *report, const char *directory);
 
 #endif

@@ -252,7 +252,7 @@ draw() {
     mkdir "$work/plot"
     report plot "$work/plot"
     [ ! -e "$work/plot/program" ] || script=program.gp verdict=$(report table |
-        sed -n 's/[.] \([A-Z]\)/.\\n\1/g; s/^Verdict: //p')
+        sed -n 's/["\\`]/_/g; s/[.] \([A-Z]\)/.\\n\1/g; s/^Verdict: //p')
     gnuplot -e "directory='$work/plot'; verdict=\"$verdict\"" "$data/$script" >"$work/plot.svg" 2>"$work/log" ||
         { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
     cp -- "$work/plot.svg" "$plot" || die "--plot $plot: cannot be written"
