@@ -12,10 +12,13 @@
 #define GBA_PLOT_FIXED 6u  /* lines of the style for one algorithm each, from 1 on */
 #define GBA_PLOT_LINES 12u /* the further ones are for settings of other names */
 
+/* Characters of a text in quotes that gnuplot reads. */
+#define GBA_PLOT_READ "\"\\\n`"
+
 /* The end of a line, with its label. */
 struct gba_plot_end {
     unsigned line; /* of the style; 0: black */
-    const char *name;
+    const char *name; /* without GBA_PLOT_READ */
     double x, y; /* y: more than 0 */
 };
 

@@ -179,7 +179,7 @@ static void caption_write(struct plot *plot, uint32_t ranks)
                  (double)setup->late / 1e6);
     fprintf(plot->out, "set label %u \"Cluster: ", label);
     for (const char *t = c->source; '\0' != *t; t++)
-        fputc('"' == *t || '\\' == *t ? '\'' : *t, plot->out);
+        fputc(strchr(GBA_PLOT_READ, *t) != NULL ? '\'' : *t, plot->out);
     fprintf(plot->out,
             "; %" PRIu32 " ranks a host. Simulated by gba_predict %s on %s.\" "
             "at screen 0.02,0.078\n",
@@ -263,7 +263,7 @@ gba_status_t predict_plot(const struct predict_question *question,
     struct plot *plot = calloc(1, sizeof *plot);
     gba_status_t status = GBA_ERR_NOMEM;
 
-    if (plot == NULL || strpbrk(path, "\"\\\n`") != NULL) {
+    if (plot == NULL || strpbrk(path, GBA_PLOT_READ) != NULL) {
         free(plot);
         return plot == NULL ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     }
