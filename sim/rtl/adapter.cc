@@ -417,48 +417,17 @@ static void request(Vgba_device *top, const struct gba_model_access *access)
     top->req_value[2 * lane + 1] = (uint32_t)(access->value >> 32);
 }
 
-void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
-                      struct gba_model_effects *effects)
+/* Make accesses; no other one with one of the mailbox. outcomes: NULL for one access. */
+static void make(struct rtl *rtl, const struct gba_model_access *accesses, uint32_t count,
+                 struct gba_rtl_outcome *outcomes, struct gba_model_effects *effects)
 {
-    struct rtl *rtl = find(model);
-    int group = gba_model_group_of(model, access->address);
     Vgba_device *top = rtl->top;
+    uint32_t next[LANES] = {}, now_made[LANES] = {}, last = 0;
+
     gba_model_clear(effects);
     rtl->effects = effects;
-    if (is_changed(rtl, group))
-        update(rtl, group);
-    request(top, access);
     options.first_release = 0;
     options.began = options.cycles;
-    for (bool done = false; !done; edge(rtl)) {
-        settle(rtl);
-        if (top->cu_request) {
-            run_firmware(rtl, access);
-            settle(rtl);
-        }
-        if (top->resp_valid) {
-            effects->value = top->resp_value;
-            effects->error = top->resp_error;
-            effects->completed = top->resp_completed;
-        }
-        done = top->idle;
-    }
-    model->bad_access = rtl->known.bad_access = top->bad_access;
-    rtl->effects = NULL;
-}
-
-void gba_rtl_together(struct gba_model *model, const struct gba_model_access *accesses,
-                      uint32_t count, struct gba_rtl_outcome *outcomes,
-                      struct gba_model_effects *effects)
-{
-    struct rtl *rtl = find(model);
-    Vgba_device *top = rtl->top;
-    uint32_t next[LANES], now_made[LANES] = {}, last = 0;
-
-    gba_model_clear(effects);
-    rtl->effects = effects;
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        next[lane] = 0;
     for (bool done = false; !done; edge(rtl)) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint32_t *i = &next[lane];
@@ -473,16 +442,43 @@ void gba_rtl_together(struct gba_model *model, const struct gba_model_access *ac
             now_made[lane] = (*i)++;
         }
         settle(rtl);
-        if (top->resp_valid) /* of the access that was taken last */
-            outcomes[last].value = top->resp_value;
-        if (top->req_ready != 0) {
+        if (top->cu_request) {
+            run_firmware(rtl, accesses);
+            settle(rtl);
+        }
+        if (top->resp_valid) { /* of the access that was taken last */
+            effects->value = top->resp_value;
+            effects->error = top->resp_error;
+            effects->completed = top->resp_completed;
+            if (outcomes != NULL)
+                outcomes[last].value = top->resp_value;
+        }
+        if (outcomes != NULL && top->req_ready != 0) {
             last = now_made[__builtin_ctz(top->req_ready)];
             outcomes[last].taken = options.cycles;
         }
         done = top->idle;
     }
-    model->bad_access = rtl->known.bad_access = top->bad_access;
+    rtl->model->bad_access = rtl->known.bad_access = top->bad_access;
     rtl->effects = NULL;
+}
+
+void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
+                      struct gba_model_effects *effects)
+{
+    struct rtl *rtl = find(model);
+    int group = gba_model_group_of(model, access->address);
+
+    if (is_changed(rtl, group))
+        update(rtl, group);
+    make(rtl, access, 1, NULL, effects);
+}
+
+void gba_rtl_together(struct gba_model *model, const struct gba_model_access *accesses,
+                      uint32_t count, struct gba_rtl_outcome *outcomes,
+                      struct gba_model_effects *effects)
+{
+    make(find(model), accesses, count, outcomes, effects);
 }
 
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,

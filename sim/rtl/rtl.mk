@@ -75,7 +75,8 @@ dut.o: $(TOP)/sim/model/dut.c $(TOP)/gba/spec/gba_dut.h
 
 # Its state is not looked at, as that of any other design.
 dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
-	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state
+	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
+		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
 
 lockstep := $(TOP)/tests/rtl/lockstep.c $(firmware)
 dut_%: $(TOP)/tests/unit/test_%.c $(TOP)/tests/rtl/rules.c $(lockstep) $(TOP)/tests/rtl/lockstep.h

@@ -61,13 +61,3 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
     lost = -1;
     gba_firmware_init(model, groups, ports, uuid);
 }
-
-void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota)
-{
-    gba_firmware_port_up(model, port, quota);
-}
-
-void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_model_effects *effects)
-{
-    gba_firmware_port_down(model, port, effects);
-}
