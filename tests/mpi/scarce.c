@@ -346,6 +346,23 @@ static void hosts(struct subject *subjects, long count)
         subject_end(&subjects[i]);
 }
 
+/* Whether a tool sees the values of a parameter: `count` of them, the first one with this text. */
+static void values_are(const char *name, int count, const char *first)
+{
+    char full[96], text[128] = "";
+    int index, level, scope, bind, number, most = (int)sizeof text, length = 0, seen = 0;
+    MPI_Datatype type;
+    MPI_T_enum values = MPI_T_ENUM_NULL;
+
+    snprintf(full, sizeof full, "coll_gba_barrier_%s", name);
+    TEST_CHECK(MPI_T_cvar_get_index(full, &index) == MPI_SUCCESS, "no parameter %s", full);
+    MPI_T_cvar_get_info(index, NULL, NULL, &level, &type, &values, NULL, NULL, &bind, &scope);
+    MPI_T_enum_get_info(values, &seen, NULL, &length);
+    MPI_T_enum_get_item(values, 0, &number, text, &most);
+    TEST_CHECK(seen == count && strcmp(text, first) == 0, "%s: %d values, the first is \"%s\"",
+               full, seen, text);
+}
+
 int main(int argc, char **argv)
 {
     static struct subject subjects[SUBJECTS_MAX];
@@ -357,6 +374,8 @@ int main(int argc, char **argv)
     TEST_CHECK(argc > 1, "which test?");
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&session);
+    values_are("sw_radix", 1, "0 to 64");
+    values_are("hierarchy", 3, "auto");
     first = test_argument(argc, argv, 2, 100);
     second = test_argument(argc, argv, 3, 8);
     third = test_argument(argc, argv, 4, 3);
