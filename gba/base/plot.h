@@ -17,9 +17,9 @@
 
 /* The end of a line, with its label. */
 struct gba_plot_end {
-    unsigned line; /* of the style; 0: black */
+    unsigned line;    /* of the style; 0: black */
     const char *name; /* without GBA_PLOT_READ */
-    double x, y; /* y: more than 0 */
+    double x, y;      /* y: more than 0 */
 };
 
 /* Write terminal, grid, and colours and marks of the lines. height: of the picture, in pixels. */
