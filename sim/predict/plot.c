@@ -36,7 +36,7 @@ struct plot {
     uint32_t count; /* points of this picture */
     double x[POINTS];
     struct point points[LINES][POINTS];
-    gba_status_t refused; /* of the device, where it was refused */
+    char refused[sizeof((struct predict_candidate *)NULL)->words]; /* why there is no device */
     gba_status_t status;
 };
 
@@ -44,8 +44,12 @@ struct plot {
  * which is drawn as that line. */
 static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks, unsigned line)
 {
+    const char *refused = NULL;
+
     if (GBA_OK == plot->status)
         plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
+    if (GBA_OK == plot->status && 0 == line)
+        plot->status = predict_own(plot->question, plot->list);
     if (0 == plot->count || plot->x[plot->count - 1] < x)
         plot->x[plot->count++] = x;
     for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
@@ -60,13 +64,15 @@ static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks
             continue;
         if (GBA_OK != candidate->refused) {
             if (candidate->choice.group)
-                plot->refused = candidate->refused;
+                refused = candidate->words;
         } else if (y > 0 && (0 == point->y || y < point->y)) {
             *point =
                 (struct point){y, bars ? fmin((double)spread->least / 1e12, y * (1 - ERROR)) : y,
                                bars ? fmax((double)spread->p95 / 1e12, y * (1 + ERROR)) : y};
         }
     }
+    if (0 == plot->points[0 != line ? line : 1][plot->count - 1].y && refused != NULL)
+        snprintf(plot->refused, sizeof plot->refused, "%s", refused);
 }
 
 static void picture_begin(struct plot *plot, const char *title, const char *x)
@@ -118,7 +124,7 @@ static void picture_end(struct plot *plot, bool times)
     if (0 == count) {
         low = high = 1e-6;
         fprintf(plot->out, "set label 1 \"no device: %s\" at graph 0.5,0.5 center\n",
-                gba_status_text(plot->refused));
+                plot->refused);
     }
     if (times) {
         gba_plot_times(plot->out, "x", first, last);
@@ -202,9 +208,9 @@ static void caption_write(struct plot *plot, uint32_t ranks)
             "set label %u \"A line is the fastest barrier of its algorithm, of all ranks or of the "
             "hosts' leaders.%s\" at screen 0.02,0.030\n",
             label + 3, plot->stock ? "" : " Open MPI's own barrier is not simulated.");
-    if (GBA_OK != plot->refused)
+    if ('\0' != plot->refused[0])
         fprintf(plot->out, "set label %u \"Where the device ends: %s.\" at screen 0.02,0.014\n",
-                label + 4, gba_status_text(plot->refused));
+                label + 4, plot->refused);
 }
 
 static void draw(struct plot *plot, const struct predict_report *report)
