@@ -333,7 +333,7 @@ EXACT(test_candidates)
     assert_int_equal(found, 2);
     assert_int_equal(predict_candidates(&question, 8, 4, &list), GBA_OK);
     assert_int_equal(predict_own(&question, &list), GBA_OK);
-    wanted = list.at[list.count - 1].result.mean;
+    wanted = list.candidates[list.count - 1].result.mean;
     assert_int_equal(
         predict_break_even(&question, &list, predict_fastest(&list, true), wanted, &even), GBA_OK);
     c.device_down += even - predict_device_time(&c); /* with that device both take as long */
