@@ -130,26 +130,20 @@ static bool write_file(const struct perf_report *report, const char *directory, 
     return fclose(file) == 0 && good;
 }
 
-static void plain(char *text)
-{
-    while ((text = strpbrk(text, GBA_PLOT_READ)) != NULL)
-        *text = '\'';
-}
-
 /* A file of records may be of anybody: gnuplot gets no character that it reads in a text. */
 static void make_plain(struct perf_report *report)
 {
-    plain(report->base);
+    gba_plot_plain(report->base);
     for (size_t i = 0; i < report->note_count; i++) {
-        plain(report->notes[i].key);
-        plain(report->notes[i].text);
+        gba_plot_plain(report->notes[i].key);
+        gba_plot_plain(report->notes[i].text);
     }
     for (size_t i = 0; i < report->cell_count; i++) {
-        plain(report->cells[i].setting);
-        plain(report->cells[i].call);
+        gba_plot_plain(report->cells[i].setting);
+        gba_plot_plain(report->cells[i].call);
     }
     for (size_t i = 0; i < report->barrier_count; i++)
-        plain(report->barriers[i].setting);
+        gba_plot_plain(report->barriers[i].setting);
 }
 
 /* Below the picture: machine and date, and why it is too busy. */
@@ -176,7 +170,7 @@ static bool style(const struct perf_report *report, FILE *file)
     const char *call = report->cells[0].call;
     struct gba_plot_end *ends = calloc(report->note_count + 1, sizeof *ends);
     size_t count = 0, settings = 0, marks = 0;
-    unsigned other = GBA_PLOT_FIXED, height;
+    unsigned other = GBA_PLOT_RUNTIME, height;
     bool all = false;
     double low = INFINITY, high = 0, first = INFINITY, last = 0, most = 0;
     char names[4096] = "", lines[1024] = "";
@@ -193,8 +187,8 @@ static bool style(const struct perf_report *report, FILE *file)
             continue;
         settings++;
         end.line = gba_plot_line(setting);
-        if (0 == end.line)
-            end.line = other = other < GBA_PLOT_LINES ? other + 1 : GBA_PLOT_FIXED + 1;
+        if (GBA_PLOT_BLACK == end.line)
+            end.line = other = other < GBA_PLOT_LINES ? other + 1 : GBA_PLOT_RUNTIME + 1;
         (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s ", setting);
         (void)snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%u ", end.line);
         for (size_t i = 0; i < report->cell_count; i++) {

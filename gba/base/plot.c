@@ -8,6 +8,12 @@
 /* The distance of two labels as a part of the height of the axis. */
 #define LABEL 0.06
 
+void gba_plot_plain(char *text)
+{
+    while ((text = strpbrk(text, GBA_PLOT_READ)) != NULL)
+        *text = '\'';
+}
+
 void gba_plot_style(FILE *out, unsigned height)
 {
     static const char *const colours[] = {"c03020", "0072b2", "009e73", "d08000",
@@ -30,9 +36,11 @@ unsigned gba_plot_line(const char *name)
     static const struct {
         const char *name;
         unsigned line;
-    } lines[] = {{"device", 1},   {"dissemination", 2}, {"radix", 3}, {"tree", 4},
-                 {"central", 5},  {"counter", 5},       {"stock", 6}, {"tuned", 6},
-                 {"fallback", 6}, {"Open", 6}};
+    } lines[] = {{"device", GBA_PLOT_DEVICE},    {"dissemination", GBA_PLOT_DISSEMINATION},
+                 {"radix", GBA_PLOT_RADIX},      {"tree", GBA_PLOT_TREE},
+                 {"central", GBA_PLOT_COUNTER},  {"counter", GBA_PLOT_COUNTER},
+                 {"stock", GBA_PLOT_RUNTIME},    {"tuned", GBA_PLOT_RUNTIME},
+                 {"fallback", GBA_PLOT_RUNTIME}, {"Open", GBA_PLOT_RUNTIME}};
 
     if (strncmp(name, "flat ", 5) == 0 || strncmp(name, "node ", 5) == 0)
         name += 5;
@@ -40,7 +48,7 @@ unsigned gba_plot_line(const char *name)
         if (strcspn(name, " ") == strlen(lines[i].name) &&
             strncmp(name, lines[i].name, strlen(lines[i].name)) == 0)
             return lines[i].line;
-    return 0;
+    return GBA_PLOT_BLACK;
 }
 
 void gba_plot_times(FILE *out, const char *axis, double low, double high)
@@ -74,7 +82,7 @@ void gba_plot_ends(FILE *out, struct gba_plot_end *ends, size_t count, double lo
         ends[i].y = fmin(ends[i].y, above);
         fprintf(out, "set label %zu \"%s\" at %g,%g left offset 1 textcolor ", i + 1, ends[i].name,
                 ends[i].x, ends[i].y);
-        if (0 == ends[i].line)
+        if (GBA_PLOT_BLACK == ends[i].line)
             fputs("rgb \"black\"\n", out);
         else
             fprintf(out, "linetype %u\n", ends[i].line);

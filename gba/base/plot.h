@@ -9,15 +9,27 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define GBA_PLOT_FIXED 6u  /* lines of the style for one algorithm each, from 1 on */
-#define GBA_PLOT_LINES 12u /* the further ones are for settings of other names */
+/* Lines of the style. */
+enum gba_plot_line {
+    GBA_PLOT_BLACK,
+    GBA_PLOT_DEVICE,
+    GBA_PLOT_DISSEMINATION,
+    GBA_PLOT_RADIX,
+    GBA_PLOT_TREE,
+    GBA_PLOT_COUNTER,
+    GBA_PLOT_RUNTIME,    /* the runtime's own barrier */
+    GBA_PLOT_LINES = 12, /* those after RUNTIME are for settings of other names */
+};
 
 /* Characters of a text in quotes that gnuplot reads. */
 #define GBA_PLOT_READ "\"\\\n`"
 
+/* Replace these characters of a text by quotes. */
+void gba_plot_plain(char *text);
+
 /* The end of a line, with its label. */
 struct gba_plot_end {
-    unsigned line;    /* of the style; 0: black */
+    unsigned line;    /* enum gba_plot_line */
     const char *name; /* without GBA_PLOT_READ */
     double x, y;      /* y: more than 0 */
 };
@@ -25,8 +37,8 @@ struct gba_plot_end {
 /* Write terminal, grid, and colours and marks of the lines. height: of the picture, in pixels. */
 void gba_plot_style(FILE *out, unsigned height);
 
-/* The line of an algorithm, 1 to GBA_PLOT_FIXED, by the name of a candidate or of a setting; 0: it
- * is no algorithm. */
+/* The line of an algorithm, GBA_PLOT_DEVICE to GBA_PLOT_RUNTIME, by the name of a candidate or of a
+ * setting; GBA_PLOT_BLACK: it is no algorithm. */
 unsigned gba_plot_line(const char *name);
 
 /* Write an axis of times: logarithmic, in seconds, with units. axis: "x" or "y". low, high: its

@@ -32,7 +32,6 @@ struct plot {
     struct gba_cluster *cluster;
     struct predict_list *list;
     bool measured;  /* the description is of a measured cluster */
-    bool stock;     /* the barrier of Open MPI was drawn */
     uint32_t count; /* points of this picture */
     double x[POINTS];
     struct point points[LINES][POINTS];
@@ -56,7 +55,7 @@ static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks
         const struct predict_candidate *candidate = &plot->list->candidates[i];
         const struct predict_spread *spread = &candidate->result.slowest;
         const double y = (double)spread->median / 1e12;
-        const bool bars = plot->measured && hosts <= HOSTS_MEASURED;
+        const bool bars = plot->measured && hosts <= HOSTS_MEASURED && !candidate->choice.fallback;
         const unsigned name = 0 != line ? line : gba_plot_line(candidate->name);
         struct point *point = &plot->points[name][plot->count - 1];
 
@@ -71,7 +70,7 @@ static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks
                                bars ? fmax((double)spread->p95 / 1e12, y * (1 + ERROR)) : y};
         }
     }
-    if (0 == plot->points[0 != line ? line : 1][plot->count - 1].y && refused != NULL)
+    if (0 == plot->points[0 != line ? line : GBA_PLOT_DEVICE][plot->count - 1].y && refused != NULL)
         snprintf(plot->refused, sizeof plot->refused, "%s", refused);
 }
 
@@ -86,8 +85,10 @@ static void picture_begin(struct plot *plot, const char *title, const char *x)
 static void picture_end(struct plot *plot, bool times)
 {
     static const char *const names[LINES] = {
-        "",     "device",  "dissemination", "radix",
-        "tree", "counter", "Open MPI",      [UNICAST] = "unicast"};
+        [GBA_PLOT_DEVICE] = "device",   [GBA_PLOT_DISSEMINATION] = "dissemination",
+        [GBA_PLOT_RADIX] = "radix",     [GBA_PLOT_TREE] = "tree",
+        [GBA_PLOT_COUNTER] = "counter", [GBA_PLOT_RUNTIME] = "Open MPI",
+        [UNICAST] = "unicast"};
     const double first = plot->x[0], last = plot->x[plot->count - 1];
     struct gba_plot_end ends[LINES];
     size_t count = 0;
@@ -103,7 +104,7 @@ static void picture_end(struct plot *plot, bool times)
             const struct point *point = &plot->points[line][i];
 
             /* On several hosts the counter is no barrier of all. */
-            if (0 == point->y || (5 == line && 0 == i && plot->count > 1 && !times))
+            if (0 == point->y || (GBA_PLOT_COUNTER == line && 0 == i && plot->count > 1 && !times))
                 continue;
             end = i;
             low = fmin(low, point->low);
@@ -115,10 +116,12 @@ static void picture_end(struct plot *plot, bool times)
             continue;
         drawn[line] = true;
         snprintf(labels[line], sizeof labels[line], "%s%s",
-                 0 != plot->points[UNICAST][end].y && 1 == line ? "multicast" : names[line],
+                 0 != plot->points[UNICAST][end].y && GBA_PLOT_DEVICE == line ? "multicast"
+                                                                              : names[line],
                  end + 1 < plot->count ? " ends" : "");
-        ends[count++] = (struct gba_plot_end){line > GBA_PLOT_LINES ? 1 : line, labels[line],
-                                              plot->x[end], plot->points[line][end].y};
+        ends[count++] =
+            (struct gba_plot_end){UNICAST == line ? GBA_PLOT_DEVICE : line, labels[line],
+                                  plot->x[end], plot->points[line][end].y};
     }
     fputs("EOD\n", plot->out);
     if (0 == count) {
@@ -141,7 +144,6 @@ static void picture_end(struct plot *plot, bool times)
             fprintf(plot->out,
                     ", $data using ($1 == %u ? $2 : NaN):3:4:5 with yerrorlines linetype %u", line,
                     line);
-    plot->stock = plot->stock || drawn[6];
     fputs("\nunset label\nunset arrow\n", plot->out);
 }
 
@@ -183,13 +185,11 @@ static void caption_write(struct plot *plot, uint32_t ranks)
     if (0 != setup->late)
         snprintf(late, sizeof late, " One rank is %g us late in the first two pictures.",
                  (double)setup->late / 1e6);
-    fprintf(plot->out, "set label %u \"Cluster: ", label);
-    for (const char *t = c->source; '\0' != *t; t++)
-        fputc(strchr(GBA_PLOT_READ, *t) != NULL ? '\'' : *t, plot->out);
     fprintf(plot->out,
-            "; %" PRIu32 " ranks a host. Simulated by gba_predict %s on %s.\" "
+            "set label %u \"Cluster: %s; %" PRIu32
+            " ranks a host. Simulated by gba_predict %s on %s.\" "
             "at screen 0.02,0.078\n",
-            ranks, gba_version(), date);
+            label, c->source, ranks, gba_version(), date);
     fprintf(plot->out,
             "set label %u \"%s: %.9g ns to the device, %.9g ns back, "
             "%.9g ns for each arrival, %.9g ns to complete a round.\" at screen 0.02,0.062\n",
@@ -206,8 +206,8 @@ static void caption_write(struct plot *plot, uint32_t ranks)
             setup->busy ? " Each core has other work." : "", late);
     fprintf(plot->out,
             "set label %u \"A line is the fastest barrier of its algorithm, of all ranks or of the "
-            "hosts' leaders.%s\" at screen 0.02,0.030\n",
-            label + 3, plot->stock ? "" : " Open MPI's own barrier is not simulated.");
+            "hosts' leaders.\" at screen 0.02,0.030\n",
+            label + 3);
     if ('\0' != plot->refused[0])
         fprintf(plot->out, "set label %u \"Where the device ends: %s.\" at screen 0.02,0.014\n",
                 label + 4, plot->refused);
@@ -241,7 +241,7 @@ static void draw(struct plot *plot, const struct predict_report *report)
     picture_begin(plot, title, "members");
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         c->device_release = 0;
-        size_add(plot, members[i], members[i], 1, 1);
+        size_add(plot, members[i], members[i], 1, GBA_PLOT_DEVICE);
         c->device_release = apart;
         size_add(plot, members[i], members[i], 1, UNICAST);
     }
@@ -264,7 +264,7 @@ static void draw(struct plot *plot, const struct predict_report *report)
 gba_status_t predict_plot(const struct predict_question *question,
                           const struct predict_report *report, const char *path)
 {
-    struct gba_cluster cluster = *question->setup.cluster, built_in;
+    struct gba_cluster cluster = *question->setup.cluster;
     struct predict_question changed = *question;
     struct plot *plot = calloc(1, sizeof *plot);
     gba_status_t status = GBA_ERR_NOMEM;
@@ -273,12 +273,11 @@ gba_status_t predict_plot(const struct predict_question *question,
         free(plot);
         return plot == NULL ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     }
-    gba_cluster_default(&built_in);
+    gba_plot_plain(cluster.source);
     changed.setup.cluster = &cluster;
     *plot = (struct plot){.question = &changed,
                           .cluster = &cluster,
-                          .measured = 0 == cluster.extrapolated &&
-                                      strcmp(cluster.source, built_in.source) != 0,
+                          .measured = report->measured,
                           .list = calloc(1, sizeof *plot->list)};
     if (plot->list != NULL) {
         plot->out = popen("gnuplot", "w");
