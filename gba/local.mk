@@ -83,7 +83,7 @@ gba_libgba_bootstrap_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
 	gba/bootstrap/settings.h gba/bootstrap/settings.c gba/bootstrap/wire.h gba/bootstrap/wire.c \
 	gba/bootstrap/address.h gba/bootstrap/address.c gba/bootstrap/member.c gba/bootstrap/root.h \
 	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c \
-	gba/bootstrap/choose.c gba/bootstrap/plugin.h gba/bootstrap/plugin.c gba/bootstrap/device.c \
+	gba/bootstrap/choose.c gba/bootstrap/plugin.c gba/bootstrap/device.c \
 	gba/bootstrap/pending.h gba/bootstrap/pending.c gba/bootstrap/mesh.h gba/bootstrap/mesh.c \
 	gba/bootstrap/signals.h gba/bootstrap/signals.c gba/bootstrap/remote.c gba/bootstrap/team.c
 EXTRA_gba_libgba_bootstrap_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
@@ -104,7 +104,7 @@ gbainclude_HEADERS += gba/bootstrap.h gba/bootstrap_plugin.h
 # The bootstraps that link with Open MPI: loaded by libgba_bootstrap when they are chosen.
 if BUILD_OMPI
 pkglib_LTLIBRARIES += gba/bootstrap_mpi.la
-gba_bootstrap_mpi_la_SOURCES = gba/bootstrap/plugin.h gba/bootstrap/plugin_mpi.c
+gba_bootstrap_mpi_la_SOURCES = gba/bootstrap/plugin_mpi.c
 gba_bootstrap_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 gba_bootstrap_mpi_la_LDFLAGS = -module -avoid-version -Wl,-z,defs
 gba_bootstrap_mpi_la_LIBADD = $(MPI_LIBS) -lpthread

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loading of plug-ins. */
-#include "gba/bootstrap/plugin.h"
+#include "gba/bootstrap/backend.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

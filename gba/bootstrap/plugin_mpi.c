@@ -7,19 +7,25 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gba/base/clock.h"
-#include "gba/bootstrap/plugin.h"
+#include "gba/bootstrap/backend.h"
+
+/* One call, as each member sends it to all before the data. */
+struct call {
+    uint64_t kind, bytes, root; /* kind: 1 gather, 2 broadcast */
+};
 
 struct over_mpi {
     struct gba_boot_backend base;
     MPI_Comm comm; /* a duplicate: its calls are apart from those of the program */
     uint64_t timeout;
     bool abandoned; /* a collective has timed out; MPI may still use the memory */
-    struct gba_boot_call mine;
-    struct gba_boot_call *calls; /* [size] */
+    struct call mine;
+    struct call *calls; /* [size] */
 };
 
 /* MPI is finalized by the last bootstrap if a bootstrap has initialised it. */
@@ -37,8 +43,32 @@ static gba_status_t failed(const char *what, int error, char *message)
     return GBA_ERR_OOB;
 }
 
+/* Whether all members make the same call. Returns GBA_OK or GBA_ERR_MISMATCH, which sets message.
+ */
+static gba_status_t calls_match(const struct call *calls, uint32_t size, char *message)
+{
+    for (uint32_t rank = 1; rank < size; rank++)
+        if (calls[rank].kind != calls[0].kind || calls[rank].bytes != calls[0].bytes ||
+            calls[rank].root != calls[0].root) {
+            snprintf(message, GBA_BOOT_MESSAGE,
+                     "rank 0 and rank %u make different calls: they are not in step",
+                     (unsigned)rank);
+            return GBA_ERR_MISMATCH;
+        }
+    return GBA_OK;
+}
+
+static gba_status_t call_timeout(uint32_t size, uint64_t timeout, char *message)
+{
+    snprintf(message, GBA_BOOT_MESSAGE,
+             "timeout: some of the %u members did not come within %u seconds "
+             "(GBA_BOOTSTRAP_TIMEOUT)",
+             (unsigned)size, (unsigned)(timeout / 1000000000u));
+    return GBA_ERR_TIMEOUT;
+}
+
 /* Wait until all members are in this call, and compare their calls. */
-static gba_status_t enter_call(struct over_mpi *m, const struct gba_boot_call *call, char *message)
+static gba_status_t enter_call(struct over_mpi *m, const struct call *call, char *message)
 {
     uint64_t end = gba_clock_ns() + m->timeout;
     int bytes = (int)sizeof m->mine, done = 0;
@@ -53,21 +83,20 @@ static gba_status_t enter_call(struct over_mpi *m, const struct gba_boot_call *c
             break;
         if (0 != m->timeout && gba_clock_ns() > end) {
             m->abandoned = true; /* a collective cannot be cancelled */
-            return gba_boot_call_timeout(m->base.size, m->timeout, message);
+            return call_timeout(m->base.size, m->timeout, message);
         }
         sched_yield();
     }
     if (MPI_SUCCESS != error)
         return failed("MPI_Iallgather", error, message);
-    return gba_boot_calls_match(m->calls, m->base.size, message);
+    return calls_match(m->calls, m->base.size, message);
 }
 
 static gba_status_t mpi_gather(struct gba_boot_backend *self, const void *in, void *out,
                                size_t bytes, char *message)
 {
     struct over_mpi *m = (struct over_mpi *)self;
-    gba_status_t status =
-        enter_call(m, &(struct gba_boot_call){.kind = 1, .bytes = bytes}, message);
+    gba_status_t status = enter_call(m, &(struct call){.kind = 1, .bytes = bytes}, message);
     int error;
 
     if (GBA_OK != status || 0 == bytes)
@@ -81,7 +110,7 @@ static gba_status_t mpi_bcast(struct gba_boot_backend *self, void *buffer, size_
 {
     struct over_mpi *m = (struct over_mpi *)self;
     gba_status_t status =
-        enter_call(m, &(struct gba_boot_call){.kind = 2, .bytes = bytes, .root = root}, message);
+        enter_call(m, &(struct call){.kind = 2, .bytes = bytes, .root = root}, message);
     int error;
 
     if (GBA_OK != status || 0 == bytes)
