@@ -13,7 +13,7 @@
 #include "gba/gba.h"
 #include "sim/predict/report.h"
 
-#define UNICAST (GBA_PLOT_LINES + 1) /* the line of another release of the device */
+#define UNICAST (GBA_PLOT_LINES + 1u) /* the line of another release of the device */
 #define LINES   (UNICAST + 1)
 #define POINTS  40u
 
