@@ -6,8 +6,8 @@
  *
  *     __global__ void steps(gba_gpu_member_t member) {
  *         gba_gpu_session_t session = gba_gpu_open(&member, GBA_GPU_BLOCK);
- *         for (...) { ...; if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0)) ... }
- *         gba_gpu_close(&session);
+ *         for (...) { ...; if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0)) ...
+ * } gba_gpu_close(&session);
  *     }
  *
  * One thread of the cooperating ones rings the doorbell with one 64-bit store, and polls the flag.
@@ -45,18 +45,9 @@ typedef enum gba_gpu_order {
 #include <sched.h>
 #include <time.h>
 
-#define GBA_GPU_FN static inline
-
-GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
-{
-    (void)direct;
-    __atomic_store_n(to, value, GBA_GPU_RELAXED == order ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);
-}
-
-GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
-{
-    return __atomic_load_n(from, GBA_GPU_RELAXED == order ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE);
-}
+#define GBA_GPU_FN                      static inline
+#define GBA_GPU_STORE(to, value, order) __atomic_store_n((to), (value), (order))
+#define GBA_GPU_LOAD(from, order)       __atomic_load_n((from), (order))
 
 GBA_GPU_FN uint64_t gba_gpu_clock(void)
 {
@@ -74,40 +65,30 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
 #define GBA_GPU_SHARE(coop, member, status) (status)
 #endif
 
-#else
-#if defined(__HIPCC__)
+#elif defined(__HIPCC__)
 #include <hip/hip_cooperative_groups.h>
-#else
-#include <cooperative_groups.h>
-#endif
 
 #define GBA_GPU_FN static __device__ __forceinline__
-
-#if defined(__HIPCC__)
-GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
-{
-    (void)direct;
-    if (GBA_GPU_RELAXED == order)
-        __hip_atomic_store(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
-    else
-        __hip_atomic_store(to, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
-}
-
-GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
-{
-    return GBA_GPU_RELAXED == order
-               ? __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
-               : __hip_atomic_load(from, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
-}
+#define GBA_GPU_STORE(to, value, order) \
+    __hip_atomic_store((to), (value), (order), __HIP_MEMORY_SCOPE_SYSTEM)
+#define GBA_GPU_LOAD(from, order) __hip_atomic_load((from), (order), __HIP_MEMORY_SCOPE_SYSTEM)
+#define GBA_GPU_WARP_SYNC()       __builtin_amdgcn_wave_barrier()
+#define GBA_GPU_WARP_SHARE(x)     __shfl((x), 0)
+#define GBA_GPU_WARP_LANE(rank)   ((rank) % warpSize)
 
 GBA_GPU_FN uint64_t gba_gpu_clock(void)
 {
     return wall_clock64() * 10u; /* 100 MHz */
 }
-#define GBA_GPU_WARP_SYNC()     __builtin_amdgcn_wave_barrier()
-#define GBA_GPU_WARP_SHARE(x)   __shfl((x), 0)
-#define GBA_GPU_WARP_LANE(rank) ((rank) % warpSize)
+
 #else
+#include <cooperative_groups.h>
+
+#define GBA_GPU_FN              static __device__ __forceinline__
+#define GBA_GPU_WARP_SYNC()     __syncwarp()
+#define GBA_GPU_WARP_SHARE(x)   __shfl_sync(0xFFFFFFFFu, (x), 0)
+#define GBA_GPU_WARP_LANE(rank) ((rank) % 32u)
+
 /* To a device a fence and a store that the GPU neither splits nor merges (st.mmio, sm_70). */
 GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
 {
@@ -140,11 +121,26 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 }
-#define GBA_GPU_WARP_SYNC()     __syncwarp()
-#define GBA_GPU_WARP_SHARE(x)   __shfl_sync(0xFFFFFFFFu, (x), 0)
-#define GBA_GPU_WARP_LANE(rank) ((rank) % 32u)
 #endif
 
+#ifdef GBA_GPU_STORE
+GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
+{
+    (void)direct;
+    if (GBA_GPU_RELAXED == order)
+        GBA_GPU_STORE(to, value, __ATOMIC_RELAXED);
+    else
+        GBA_GPU_STORE(to, value, __ATOMIC_RELEASE);
+}
+
+GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
+{
+    return GBA_GPU_RELAXED == order ? GBA_GPU_LOAD(from, __ATOMIC_RELAXED)
+                                    : GBA_GPU_LOAD(from, __ATOMIC_ACQUIRE);
+}
+#endif
+
+#ifndef GBA_GPU_ON_CPU
 /* The rank of this thread among the cooperating ones; only 0 is distinguished. */
 GBA_GPU_FN uint32_t GBA_GPU_LANE(gba_gpu_coop_t coop)
 {
@@ -280,9 +276,8 @@ GBA_GPU_FN gba_status_t gba_gpu_session_wait(gba_gpu_session_t *session, gba_gpu
     int status = GBA_OK;
 
     if (0 == session->lane)
-        status =
-            gba_gpu_poll(&session->member, session->sequence,
-                         GBA_GPU_RELEASE == order ? GBA_GPU_RELAXED : order, limit_ns);
+        status = gba_gpu_poll(&session->member, session->sequence,
+                              GBA_GPU_RELEASE == order ? GBA_GPU_RELAXED : order, limit_ns);
     return (gba_status_t)GBA_GPU_SHARE(session->coop, &session->member, status);
 }
 
@@ -327,7 +322,8 @@ GBA_GPU_FN gba_status_t gba_gpu_barrier(const gba_gpu_member_t *member, gba_gpu_
 
 #if defined(__cplusplus) && !defined(GBA_GPU_ON_CPU)
 /* A session in the shape of NCCL's barrier sessions. */
-class gba_gpu_barrier_session {
+class gba_gpu_barrier_session
+{
   public:
     __device__ gba_gpu_barrier_session(gba_gpu_coop_t coop, const gba_gpu_member_t &member)
         : session(gba_gpu_open(&member, coop))

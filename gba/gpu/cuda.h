@@ -37,7 +37,6 @@ typedef union gba_cu_op {
 /* Name in the table, symbol of the driver, arguments. */
 #define GBA_CU_FUNCTIONS(X)                                                                \
     X(init, "cuInit", (unsigned flags))                                                    \
-    X(version, "cuDriverGetVersion", (int *version))                                       \
     X(devices, "cuDeviceGetCount", (int *count))                                           \
     X(error, "cuGetErrorName", (gba_cu_result result, const char **name))                  \
     X(current, "cuCtxGetCurrent", (void **context))                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gba/gpu/group.h"
+#include "gba/gpu/proxy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "gba/gpu/group.h"
+#include "gba/gpu/proxy.h"
 
 /* The barrier on GBA_PATH_FALLBACK. */
 static gba_status_t fallback(struct gba_gpu_group *group)

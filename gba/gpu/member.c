@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GPU members: made, put into streams, destroyed. The calls of the CUDA driver are here. */
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ struct gba_gpu_part {
     struct gba_gpu_group *group;
     uint32_t index;        /* among the GPU members of the rank */
     void *door, *flag;     /* pages of the device that CUDA has mapped; NULL: none */
-    void *module, *kernel; /* gba_gpu_on_stream; NULL: of another member; refused by the driver */
+    void *module, *kernel; /* gba_gpu_on_stream; NULL: refused by the driver */
     bool by_words;         /* barriers in streams are operations on words, not the kernel */
     uint32_t sequence;     /* of the last of them */
     char why[224];
@@ -37,12 +36,6 @@ static gba_status_t refuse(gba_status_t status, const char *why)
 
 /* ------------------------------------------------------------------------------- the words --- */
 
-/* The address for the GPU of a word of registered memory. */
-static gba_cu_result address_of(const struct gba_cuda *cuda, const void *word, gba_cu_pointer *to)
-{
-    return cuda->host_pointer(to, (void *)(uintptr_t)word, 0);
-}
-
 /* Map the page of a word of the device. Returns the page, or NULL: CUDA refuses. */
 static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flags, const char *what,
                       gba_cu_pointer *address)
@@ -54,7 +47,7 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
 
     result = part->cuda->host_register(page, bytes, flags);
     if (0 == result) {
-        result = address_of(part->cuda, page, address);
+        result = part->cuda->host_pointer(address, page, 0);
         *address += offset;
         if (0 == result)
             return page;
@@ -108,7 +101,7 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
 static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *member)
 {
     struct gba_gpu_group *group = part->group;
-    gba_cu_pointer door, flag;
+    gba_cu_pointer doors, flag;
     gba_cu_result result = 0;
 
     if (!group->registered)
@@ -117,12 +110,12 @@ static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *membe
     if (0 != result)
         return gba_cuda_failed(part->cuda, "cuMemHostRegister", result);
     group->registered = true;
-    result = address_of(part->cuda, &group->doors[part->index], &door);
-    if (0 == result)
-        result = address_of(part->cuda, &group->flags[part->index], &flag);
+    result = part->cuda->host_pointer(&doors, group->doors, 0);
     if (0 != result)
         return gba_cuda_failed(part->cuda, "cuMemHostGetDevicePointer", result);
-    *member = (gba_gpu_member_t){.doorbell = (uint64_t *)(uintptr_t)door,
+    doors += part->index * sizeof *group->doors;
+    flag = doors + group->members * sizeof *group->doors;
+    *member = (gba_gpu_member_t){.doorbell = (uint64_t *)(uintptr_t)doors,
                                  .flag = (const uint64_t *)(uintptr_t)flag,
                                  .fate = (const uint64_t *)(uintptr_t)flag,
                                  .member = part->index,
@@ -149,27 +142,14 @@ static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *memb
     return GBA_OK;
 }
 
-/* The kernel of barriers in streams, which the members of one context share. It is loaded here,
- * because CUDA may wait for running kernels when it loads one. A driver that refuses it has
- * barriers from kernels still. */
-static void kernel_load(struct gba_gpu_part *part, void *context)
+/* The kernel of barriers in streams. It is loaded here, because CUDA may wait for running kernels
+ * when it loads one. A driver that refuses it has barriers from kernels still. */
+static void kernel_load(struct gba_gpu_part *part)
 {
-    struct gba_gpu_group *group = part->group;
-
-    if (group->context == context) {
-        part->kernel = group->kernel;
-        return;
-    }
     if (0 != part->cuda->module_load(&part->module, gba_gpu_on_stream))
         part->module = NULL;
     else if (0 != part->cuda->function(&part->kernel, part->module, "gba_gpu_on_stream"))
         part->kernel = NULL;
-    if (group->context != NULL)
-        return;
-    group->context = context;
-    group->kernel = part->kernel;
-    group->module = part->module;
-    part->module = NULL; /* the last member unloads it */
 }
 
 /* -------------------------------------------------------------------------- create, destroy --- */
@@ -187,19 +167,15 @@ static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *membe
         (void)cuda->host_unregister(part->flag);
     if (part->door != NULL)
         (void)cuda->host_unregister(part->door);
-    if (UINT64_C(1) << part->index == part->group->made) {
-        if (part->group->registered)
-            (void)cuda->host_unregister(part->group->doors);
-        if (part->group->module != NULL)
-            (void)cuda->module_unload(part->group->module);
-    }
+    if (UINT64_C(1) << part->index == part->group->made && part->group->registered)
+        (void)cuda->host_unregister(part->group->doors);
     gba_gpu_pause();
     gba_gpu_leave(part->group, part->index);
     gba_gpu_resume();
     free(part);
 }
 
-static gba_status_t member_make(struct gba_gpu_part *part, void *context, gba_gpu_member_t *member)
+static gba_status_t member_make(struct gba_gpu_part *part, gba_gpu_member_t *member)
 {
     gba_status_t status = words_map(part, member);
 
@@ -208,7 +184,7 @@ static gba_status_t member_make(struct gba_gpu_part *part, void *context, gba_gp
     member_direct(part, member);
     status = count_make(part, member);
     if (GBA_OK == status)
-        kernel_load(part, context);
+        kernel_load(part);
     return status;
 }
 
@@ -244,7 +220,7 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         (void)refuse(status, gba_status_text(status));
     } else {
         part->by_words = attr->stream_only && cuda->batch != NULL;
-        status = member_make(part, context, &made);
+        status = member_make(part, &made);
         if (GBA_OK != status)
             member_undo(part, &made);
         else
@@ -307,20 +283,15 @@ static gba_cu_result barrier_by_words(gba_gpu_member_t *member, void *stream)
 {
     struct gba_gpu_part *part = member->part;
     const uint32_t next = part->sequence + 1;
-    gba_cu_op_t ops[3] = {{{0}}};
-    gba_cu_result result;
+    gba_cu_op_t ops[] = {
+        {.word = {GBA_CU_OP_WRITE_64, (gba_cu_pointer)(uintptr_t)member->count, next, 0, 0}},
+        {.word = {GBA_CU_OP_WRITE_64, (gba_cu_pointer)(uintptr_t)member->doorbell,
+                  (uint64_t)next << 32 | member->member, 0, 0}},
+        {.word = {GBA_CU_OP_WAIT_32, (gba_cu_pointer)(uintptr_t)member->flag, next, GBA_CU_WAIT_GEQ,
+                  0}},
+    };
+    const gba_cu_result result = part->cuda->batch(stream, 3, ops, 0);
 
-    ops[0].word.operation = GBA_CU_OP_WRITE_64;
-    ops[0].word.address = (gba_cu_pointer)(uintptr_t)member->count;
-    ops[0].word.value = next;
-    ops[1].word.operation = GBA_CU_OP_WRITE_64;
-    ops[1].word.address = (gba_cu_pointer)(uintptr_t)member->doorbell;
-    ops[1].word.value = (uint64_t)next << 32 | member->member;
-    ops[2].word.operation = GBA_CU_OP_WAIT_32;
-    ops[2].word.address = (gba_cu_pointer)(uintptr_t)member->flag;
-    ops[2].word.value = next;
-    ops[2].word.flags = GBA_CU_WAIT_GEQ;
-    result = part->cuda->batch(stream, 3, ops, 0);
     if (0 == result)
         part->sequence = next;
     return result;

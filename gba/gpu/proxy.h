@@ -11,7 +11,66 @@
 #ifndef GBA_GPU_PROXY_H
 #define GBA_GPU_PROXY_H
 
-#include "gba/gpu/group.h"
+#include <pthread.h>
+
+#include "gba/base/order.h"
+#include "gba/gpu.h"
+
+/* A word in a cache line of its own. */
+struct gba_gpu_line {
+    _Alignas(64) gba_word_t word;
+};
+
+enum gba_gpu_state {
+    GBA_GPU_GATHER,
+    GBA_GPU_CROSS,
+    GBA_GPU_HELPED,
+    GBA_GPU_DIRECT, /* a device serves the one member; the thread watches */
+    GBA_GPU_FAILED
+};
+
+struct gba_gpu_group {
+    struct gba_gpu_group *next;
+    gba_team_t *team;
+    gba_gpu_attr_t attr;
+    gba_team_own_t own;
+    uint32_t members;
+    uint64_t made;              /* members that exist; their doorbells are polled in any case */
+    struct gba_gpu_line *doors; /* [members], registered with CUDA together with the flags */
+    struct gba_gpu_line *flags; /* [members]; of a direct member its fate */
+    size_t bytes;               /* of both */
+    bool registered;            /* with CUDA */
+    gba_word_t fate;            /* 0, or the negated status with which the group has failed */
+    /* Of the serving thread, and of the helper meanwhile: */
+    enum gba_gpu_state state;
+    uint32_t sequence; /* the last round */
+    uint32_t gathered; /* members from 0 on that have arrived at the next round */
+    uint32_t looks;
+    uint64_t since, watched; /* ns: the first arrival was seen; the last look at the clock */
+    bool reported;
+    gba_status_t status; /* GBA_OK: the round of the helper is complete */
+    gba_notification_t notification;
+    pthread_t helper;
+    gba_word_t helped;
+};
+
+/* A group without members. attr: copied. Returns NULL: out of memory. */
+struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *attr);
+void gba_gpu_group_free(struct gba_gpu_group *group);
+
+/* The round of the group is complete: store the flags. By the thread or the helper. */
+void gba_gpu_release(struct gba_gpu_group *group);
+
+/* No further round ends (logged). */
+void gba_gpu_fail(struct gba_gpu_group *group, gba_status_t status);
+
+/* --- helper.c */
+
+/* The main function of a helper: complete the round, if group->status is not GBA_OK, and do what is
+ * due. Sets group->helped. arg: the group. */
+void *gba_gpu_help(void *arg);
+
+/* --- proxy.c */
 
 /* Find the group of a team, or make it and start the thread, with one member more. group: set on
  * GBA_OK. Returns GBA_OK, GBA_ERR_NOMEM, GBA_ERR_BUSY (it has that member) or GBA_ERR_PARAM

@@ -26,12 +26,6 @@ FAKE(cuInit, (unsigned flags))
     return (int)flags;
 }
 
-FAKE(cuDriverGetVersion, (int *version))
-{
-    *version = 13000;
-    return 0;
-}
-
 FAKE(cuDeviceGetCount, (int *count))
 {
     *count = fake_cuda.gpus;
