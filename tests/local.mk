@@ -515,7 +515,7 @@ EXTRA_DIST += tests/shmem/run
 
 # Bootstraps, with real processes.
 check_PROGRAMS += tests/bootstrap/exchange tests/bootstrap/gpu
-tests_bootstrap_gpu_SOURCES = tests/bootstrap/gpu.c
+tests_bootstrap_gpu_SOURCES = tests/bootstrap/gpu.c $(GBA_GPU_MEMBERS)
 tests_bootstrap_gpu_LDADD = gba/libgba_gpu.la gba/libgba_bootstrap.la gba/libgba.la -lpthread
 tests_bootstrap_exchange_SOURCES = tests/bootstrap/exchange.c
 tests_bootstrap_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
@@ -535,7 +535,7 @@ EXTRA_DIST += tests/bootstrap/run tests/slurm/run
 check_LTLIBRARIES += tests/gpu/fake/libcuda.la
 tests_gpu_fake_libcuda_la_SOURCES = tests/gpu/fake_cuda.c tests/gpu/fake_cuda.h
 tests_gpu_fake_libcuda_la_LDFLAGS = -rpath $(abs_builddir)/tests/gpu/fake -version-info 1:0:0
-tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c tests/gpu/members.h tests/gpu/members.c \
-	$(GBA_FAKE_KERNEL)
+GBA_GPU_MEMBERS = tests/gpu/members.h tests/gpu/members.c tests/gpu/mixed.c
+tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c $(GBA_GPU_MEMBERS) $(GBA_FAKE_KERNEL)
 tests_gpu_test_gpu_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_gpu_test_gpu_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS) -ldl

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/limit.h"
 
@@ -19,7 +19,7 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 
     if (bytes > sizeof all->board[0])
         return GBA_ERR_OOB;
-    memcpy(all->board[me->rank], in, bytes);
+    memcpy(all->board[me->oob.rank], in, bytes);
     pthread_barrier_wait(&all->barrier);
     for (uint32_t rank = 0; rank < all->size; rank++)
         memcpy((unsigned char *)out + rank * bytes, all->board[rank], bytes);
@@ -29,11 +29,11 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 
 static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    struct member *me = ctx;
+    const struct member *me = ctx;
     uint64_t every[MEMBERS_MAX][GBA_OOB_WORDS] = {{0}};
 
-    (void)oob_allgather(me, words, every, count * sizeof *words);
-    for (uint32_t rank = 0; rank < me->all->size; rank++)
+    (void)oob_allgather(ctx, words, every, count * sizeof *words);
+    for (uint32_t rank = 0; rank < me->oob.size; rank++)
         for (uint32_t i = 0; i < count; i++) {
             const uint64_t theirs = ((uint64_t *)every)[rank * count + i];
 
@@ -54,33 +54,46 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
     snprintf(text, len, "rank %u", rank);
 }
 
-int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg,
-                void (*parent)(struct members *all, const pid_t *pids, void *arg))
+struct members *members_new(uint32_t size)
 {
     struct members *all =
         mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct member me = {.all = all,
-                        .oob = {.size = size,
-                                .min = oob_min,
-                                .allgather = oob_allgather,
-                                .test = oob_test,
-                                .name_member = oob_name_member}};
     pthread_barrierattr_t shared;
-    pid_t pids[MEMBERS_MAX];
-    int failed = 0, status;
 
     all->size = size;
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&all->barrier, &shared, size);
+    return all;
+}
+
+void member_init(struct member *me, struct members *all, uint32_t rank)
+{
+    *me = (struct member){.all = all,
+                          .oob = {.ctx = me,
+                                  .rank = rank,
+                                  .size = all->size,
+                                  .min = oob_min,
+                                  .allgather = oob_allgather,
+                                  .test = oob_test,
+                                  .name_member = oob_name_member}};
+}
+
+int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg,
+                void (*parent)(struct members *all, const pid_t *pids, void *arg))
+{
+    struct members *all = members_new(size);
+    struct member me;
+    pid_t pids[MEMBERS_MAX];
+    int failed = 0, status;
+
     fflush(NULL);
     for (uint32_t rank = 0; rank < size; rank++) {
         pids[rank] = fork();
         if (0 != pids[rank])
             continue;
-        me.rank = rank;
-        me.oob.rank = rank;
-        me.oob.ctx = &me;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if it is stopped */
+        member_init(&me, all, rank);
         alarm(test_limit(60));
         status = body(&me, arg);
         fflush(NULL);
@@ -114,12 +127,13 @@ static uint64_t new_id(const struct member *me)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + me->rank;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + me->oob.rank;
 }
 
 gba_status_t member_team(struct member *me, const char *path, bool gpu)
 {
     const gba_device_attr_t device = {.job = "gpu-tests"};
+    const uint32_t cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     char message[256];
 
     gba_params_default(&me->params);
@@ -127,12 +141,18 @@ gba_status_t member_team(struct member *me, const char *path, bool gpu)
         fprintf(stderr, "%s\n", message);
         return GBA_ERR_PARAM;
     }
-    me->attr =
-        (gba_team_attr_t){.name = "all", .params = &me->params, .gpu = gpu, .id = new_id(me)};
-    me->attr.device_status = gba_device_init(path, &device, &me->device);
-    me->attr.device = me->device;
-    me->attr.name_member = oob_name_member;
-    me->attr.oversubscribed = me->all->size > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    if (path != NULL)
+        me->device_status = gba_device_init(path, &device, &me->device);
+    me->attr = (gba_team_attr_t){.name = "all",
+                                 .params = &me->params,
+                                 .device = me->device,
+                                 .device_status = me->device_status,
+                                 .remote = me->remote,
+                                 .gpu = gpu,
+                                 .oversubscribed = me->oob.size > cores / 2,
+                                 .name_member = me->oob.name_member,
+                                 .name_ctx = me->oob.ctx,
+                                 .id = new_id(me)};
     return gba_team_create(&me->attr, &me->oob, &me->team);
 }
 
@@ -149,9 +169,9 @@ static gba_status_t notify(struct member *me)
 
     while (GBA_OK == gba_team_notification(me->team, &next, &to))
         me->notification = next;
-    (void)oob_allgather(me, &me->notification, every, sizeof next);
-    for (uint32_t rank = 0; rank < me->all->size; rank++)
-        if (rank != me->rank)
+    (void)me->oob.allgather(me->oob.ctx, &me->notification, every, sizeof next);
+    for (uint32_t rank = 0; rank < me->oob.size; rank++)
+        if (rank != me->oob.rank)
             (void)gba_notification_take(&every[rank]);
     return gba_barrier_test(me->team);
 }
@@ -163,7 +183,7 @@ gba_status_t member_barrier(struct member *me)
     gba_due_t due;
 
     if (GBA_PATH_FALLBACK == gba_team_path(me->team)) {
-        (void)oob_min(me, &word, 1);
+        (void)me->oob.min(me->oob.ctx, &word, 1);
         status = gba_team_count(me->team);
     } else {
         status = gba_barrier_wait(me->team, NULL, NULL);

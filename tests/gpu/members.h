@@ -6,8 +6,10 @@
 
 #include <pthread.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "gba/gba.h"
+#include "gba/gpu.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,27 +29,77 @@ struct members {
 /* One of the processes. */
 struct member {
     struct members *all;
-    uint32_t rank;
     gba_oob_t oob;
     gba_params_t params;
     gba_team_attr_t attr;
+    const gba_remote_t *remote; /* NULL: one host */
     gba_device_t *device;
+    gba_status_t device_status;
     gba_team_t *team;
     gba_notification_t notification;
 };
+
+/* Make what `size` members share, and one of them, whose exchange waits for the others. */
+struct members *members_new(uint32_t size);
+void member_init(struct member *me, struct members *all, uint32_t rank);
 
 /* Fork `size` processes, and let each run the body, whose result is its exit status. Returns the
  * number of those that do not end with 0. parent: NULL, or called meanwhile, with their ids. */
 int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg,
                 void (*parent)(struct members *all, const pid_t *pids, void *arg));
 
-/* Make the team, with the parameters of the environment, on the device of that path or "none".
- * gpu: of gba_team_attr_t. */
+/* Make the team, with the parameters of the environment, on the device of that path or "none";
+ * NULL: on me->device. gpu: of gba_team_attr_t. */
 gba_status_t member_team(struct member *me, const char *path, bool gpu);
 void member_end(struct member *me);
 
 /* A whole barrier by the CPU, with all that a runtime does. */
 gba_status_t member_barrier(struct member *me);
+
+/* Words that processes and kernels share. Await: until the word has reached the value, or half a
+ * minute. */
+static inline uint64_t word_get(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void word_set(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+static inline void word_await(const uint64_t *word, uint64_t value)
+{
+    for (int i = 0; word_get(word) < value && i < 300000; i++)
+        usleep(100);
+}
+
+/* --- mixed.c: threads stand for kernels */
+
+#define MIXED_GPUS 3u /* GPU members of a rank, at most */
+
+/* Barriers of ranks with one or more GPU members, and ranks that take part by the CPU. */
+struct mixed {
+    const char *path;                               /* as for member_team */
+    enum { MIXED_EVEN, MIXED_ODD, MIXED_ALL } gpus; /* the ranks with GPU members */
+    uint32_t rounds;
+};
+
+/* The kernel of a GPU member. */
+struct kernel {
+    struct member *me;
+    const struct mixed *mixed;
+    gba_gpu_member_t gpu;
+    uint32_t slot;       /* of all->user, where it stores the round that it enters */
+    gba_status_t status; /* as of mixed_run */
+};
+
+/* The main function of a thread. arg: a struct kernel. */
+void *kernel_run(void *arg);
+
+/* Make the team and the rank's barriers, and destroy its GPU members. Returns GBA_OK; the status of
+ * the first barrier that failed; or GBA_ERR_STALE: a barrier was left early (printed). */
+gba_status_t mixed_run(struct member *me, const struct mixed *mixed);
 
 #ifdef __cplusplus
 }

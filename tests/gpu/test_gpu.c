@@ -6,11 +6,7 @@
  */
 #define _GNU_SOURCE /* pthread_tryjoin_np */
 #include <dlfcn.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
@@ -24,82 +20,24 @@
 #define GBA_GPU_ON_CPU
 #include "gba/gpu.cuh"
 
-#define ROUNDS   120u
-#define PER_RANK 3u /* GPU members of a rank, at most */
-#define FAKE     "tests/gpu/fake/.libs/libcuda.so.1"
+#define FAKE "tests/gpu/fake/.libs/libcuda.so.1"
 
 static struct fake_cuda *fake;
 
 /* ------------------------------------------------------------------------ early exit, paths --- */
 
-/* A thread in a member: a kernel, or the CPU. */
-struct actor {
-    struct member *me;
-    gba_gpu_member_t gpu;
-    uint32_t slot; /* of all->user, where it stores the round that it enters */
-    uint32_t rounds;
-    bool good;
+struct path {
+    const char *device, *variable, *value, *why;
 };
 
-static uint32_t gpus_of(uint32_t rank)
+static int on_path(struct member *me, void *arg)
 {
-    return 1 == rank % 2 ? 1 + rank / 2 % PER_RANK : 0;
-}
+    const struct path *path = arg;
+    const struct mixed mixed = {path->device, MIXED_ODD, 120};
+    bool good = GBA_OK == mixed_run(me, &mixed);
 
-/* Whether all actors of all ranks have entered the round. Plain memory of the barrier would do. */
-static bool all_entered(const struct member *me, uint64_t round)
-{
-    for (uint32_t rank = 0; rank < me->all->size; rank++)
-        for (uint32_t i = 0; i < (0 == gpus_of(rank) ? 1 : gpus_of(rank)); i++)
-            if (__atomic_load_n(&me->all->user[rank * PER_RANK + i], __ATOMIC_RELAXED) < round)
-                return false;
-    return true;
-}
-
-static void *kernel(void *arg)
-{
-    struct actor *actor = arg;
-    gba_gpu_session_t session = gba_gpu_open(&actor->gpu, GBA_GPU_THREAD);
-
-    actor->good = true;
-    for (uint64_t round = 1; actor->good && round <= actor->rounds; round++) {
-        if (0 == round % 32 && round / 32 % 4 == actor->slot % 4)
-            usleep(1000);
-        __atomic_store_n(&actor->me->all->user[actor->slot], round, __ATOMIC_RELAXED);
-        actor->good = GBA_OK == gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0) &&
-                      all_entered(actor->me, round);
-    }
-    gba_gpu_close(&session);
-    return NULL;
-}
-
-/* What a rank does: GPU members and their kernels, or barriers of the CPU. arg: the path. */
-static int mixed(struct member *me, void *arg)
-{
-    const char *why = getenv("GPU_TEST_WHY");
-    const uint32_t gpus = gpus_of(me->rank);
-    gba_gpu_attr_t attr = {.members = gpus, .oob = &me->oob, .team_attr = &me->attr};
-    struct actor actor[PER_RANK];
-    pthread_t thread[PER_RANK];
-    bool good = GBA_OK == member_team(me, arg, gpus > 0);
-
-    for (attr.member = 0; good && attr.member < gpus; attr.member++) {
-        actor[attr.member] =
-            (struct actor){.me = me, .slot = me->rank * PER_RANK + attr.member, .rounds = ROUNDS};
-        good = GBA_OK == gba_gpu_member_create(me->team, &attr, &actor[attr.member].gpu);
-    }
-    for (uint32_t i = 0; good && i < gpus; i++)
-        pthread_create(&thread[i], NULL, kernel, &actor[i]);
-    for (uint64_t round = 1; good && 0 == gpus && round <= ROUNDS; round++) {
-        __atomic_store_n(&me->all->user[me->rank * PER_RANK], round, __ATOMIC_RELAXED);
-        good = GBA_OK == member_barrier(me) && all_entered(me, round);
-    }
-    for (uint32_t i = 0; i < gpus && good; i++)
-        pthread_join(thread[i], NULL);
-    for (uint32_t i = 0; i < gpus && good; i++)
-        good = actor[i].good && GBA_OK == gba_gpu_member_destroy(&actor[i].gpu);
-    if (why != NULL && strstr(gba_team_why(me->team), why) == NULL) {
-        fprintf(stderr, "rank %u: %s\n", me->rank, gba_team_why(me->team));
+    if (strstr(gba_team_why(me->team), path->why) == NULL) {
+        fprintf(stderr, "rank %u: %s\n", me->oob.rank, gba_team_why(me->team));
         good = false;
     }
     member_end(me);
@@ -108,9 +46,7 @@ static int mixed(struct member *me, void *arg)
 
 TEST(mixed_teams_on_every_path)
 {
-    static const struct {
-        const char *device, *variable, *value, *why;
-    } paths[] = {
+    static struct path paths[] = {
         {"sim", "GBA_TRIAL_AFTER", "0", "sim: group"},
         {"none", "GBA_SW_ALGORITHM", "v1", "dissemination"},
         {"none", "GBA_SW_ALGORITHM", "v2", "radix"},
@@ -123,75 +59,40 @@ TEST(mixed_teams_on_every_path)
         {"sim?die_after=40", "GBA_TRIAL_AFTER", "0", "software"},
         {"sim?die_release=50", "GBA_TRIAL_AFTER", "0", "software"},
     };
-
     static const uint32_t sizes[] = {2, 5, 8};
 
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    setenv("GBA_RETRY_AFTER", "20", 1);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         setenv(paths[i].variable, paths[i].value, 1);
         setenv("GBA_TRIAL_TEST", 0 == strcmp(paths[i].variable, "GBA_TRIAL_AFTER") ? "1" : "0", 1);
-        setenv("GBA_RETRY_AFTER", "20", 1);
-        setenv("GPU_TEST_WHY", paths[i].why, 1);
         for (size_t s = 0; s < 3; s++) {
             print_message("%s %s=%s, %u processes\n", paths[i].device, paths[i].variable,
                           paths[i].value, sizes[s]);
-            assert_int_equal(members_run(sizes[s], mixed, (void *)(uintptr_t)paths[i].device, NULL),
-                             0);
+            assert_int_equal(members_run(sizes[s], on_path, &paths[i], NULL), 0);
         }
         unsetenv(paths[i].variable);
     }
     unsetenv("GBA_TRIAL_TEST");
-    unsetenv("GPU_TEST_WHY");
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
 /* ----------------------------------------------------------------------------- one process --- */
 
-/* A member of a process that is a team by itself, or has one more rank, see alone. */
+/* A member of a process that is a team by itself. */
 struct alone {
     struct member me;
     gba_gpu_attr_t attr;
     gba_gpu_member_t gpu;
 };
 
-static gba_status_t self_min(void *ctx, uint64_t *words, uint32_t count)
-{
-    (void)ctx;
-    (void)words;
-    (void)count;
-    return GBA_OK;
-}
-
-static gba_status_t self_allgather(void *ctx, const void *in, void *out, size_t bytes)
-{
-    (void)ctx;
-    memcpy(out, in, bytes);
-    return GBA_OK;
-}
-
-static void self_name(void *ctx, uint32_t rank, char *text, size_t len)
-{
-    (void)ctx;
-    snprintf(text, len, "rank %u", rank);
-}
-
-static gba_status_t self_test(void *ctx)
-{
-    (void)ctx;
-    return GBA_OK;
-}
-
 static struct alone *alone(const char *path)
 {
-    static struct members all = {.size = 1};
+    static struct members *all;
     struct alone *one = calloc(1, sizeof *one);
 
-    one->me.all = &all;
-    one->me.oob = (gba_oob_t){.size = 1,
-                              .min = self_min,
-                              .allgather = self_allgather,
-                              .test = self_test,
-                              .name_member = self_name};
+    all = all == NULL ? members_new(1) : all;
+    member_init(&one->me, all, 0);
     setenv("GBA_OFFLOAD", "always", 1);
     assert_int_equal(member_team(&one->me, path, true), GBA_OK);
     unsetenv("GBA_OFFLOAD");
@@ -242,45 +143,40 @@ TEST(refusals_say_why_and_leave_nothing)
     assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
     caught(gba_gpu_member_create(one->me.team, &one->attr, &other), GBA_ERR_BUSY, "in use");
     assert_string_equal(gba_gpu_member_why(&one->gpu), "proxy: the path of the team is software");
-    /* A kernel waits. The other rank, here the second GPU member, does not exist. */
-    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_OK);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     alone_end(one);
 }
 
-static gba_word_t lines;
 static char line_late[512];
 
+/* ctx: a word that is set when a stalled barrier is reported. */
 static void log_late(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)level;
-    if (strstr(line, "stalled") != NULL) {
-        snprintf(line_late, sizeof line_late, "%s", line);
-        gba_word_store_release(&lines, 1);
-        if (ctx != NULL)
-            __atomic_store_n((uint64_t *)ctx, 1, __ATOMIC_RELEASE);
-    }
+    if (strstr(line, "stalled") == NULL)
+        return;
+    snprintf(line_late, sizeof line_late, "%s", line);
+    word_set(ctx, 1);
 }
 
 TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
 {
     struct alone *one;
     gba_gpu_member_t late;
+    uint64_t reported = 0;
 
     setenv("GBA_STUCK_AFTER", "1", 1);
     one = alone("none");
     unsetenv("GBA_STUCK_AFTER");
-    gba_log_set(log_late, NULL, GBA_LOG_ERROR);
+    gba_log_set(log_late, &reported, GBA_LOG_ERROR);
     one->attr.members = 2;
     assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
     one->attr.member = 1;
     assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &late), GBA_OK);
     gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
-    while (0 == gba_word_load_acquire(&lines))
-        usleep(1000);
+    word_await(&reported, 1);
     assert_string_equal(line_late, "all: rank 0 (gpu): barrier 1 stalled for 1 s: 1 of 2 GPU "
                                    "members have arrived; missing: gpu member 1");
     assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
@@ -292,6 +188,30 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
     /* Nobody waits any more. */
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     assert_int_equal(gba_gpu_member_destroy(&late), GBA_OK);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    alone_end(one);
+}
+
+static gba_status_t no_barrier(void *unused)
+{
+    (void)unused;
+    return GBA_ERR_OOB;
+}
+
+TEST(an_error_of_the_runtime_ends_the_wait)
+{
+    struct alone *one;
+
+    setenv("GBA_SW_ENABLE", "0", 1);
+    one = alone("none");
+    unsetenv("GBA_SW_ENABLE");
+    one->me.attr.fallback = no_barrier;
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_ERR_OOB);
+    assert_int_equal(gba_gpu_member_status(&one->gpu), GBA_ERR_OOB);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_OOB);
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     alone_end(one);
 }
@@ -365,18 +285,19 @@ static void device_run(void)
 TEST_WITH(a_direct_member_stores_to_the_device, direct_begin, direct_stop, NULL)
 {
     struct alone *one = alone(FAKE_KERNEL_PATH);
-    struct actor actor = {.me = &one->me, .rounds = 20, .good = false};
+    const struct mixed mixed = {FAKE_KERNEL_PATH, MIXED_EVEN, 20};
+    struct kernel kernel = {.me = &one->me, .mixed = &mixed};
     gba_team_stats_t stats;
     pthread_t thread;
 
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &actor.gpu), GBA_OK);
-    assert_string_equal(gba_gpu_member_why(&actor.gpu), "direct: the doorbell of the device");
-    pthread_create(&thread, NULL, kernel, &actor);
+    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &kernel.gpu), GBA_OK);
+    assert_string_equal(gba_gpu_member_why(&kernel.gpu), "direct: the doorbell of the device");
+    pthread_create(&thread, NULL, kernel_run, &kernel);
     while (0 != pthread_tryjoin_np(thread, NULL))
         device_run();
-    assert_true(actor.good);
+    assert_int_equal(kernel.status, GBA_OK);
     /* The team has counted, so the CPU goes on from there. */
-    assert_int_equal(gba_gpu_member_destroy(&actor.gpu), GBA_OK);
+    assert_int_equal(gba_gpu_member_destroy(&kernel.gpu), GBA_OK);
     gba_team_stats(one->me.team, &stats);
     assert_int_equal(stats.rounds, 20);
     assert_int_equal(gba_barrier_start(one->me.team), GBA_OK);
@@ -427,87 +348,82 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
     alone_end(one);
 }
 
-/* ------------------------------------------------------------------- killed and stopped ranks ---
- */
+/* ----------------------------------------------------------- late, stopped and killed ranks --- */
 
-/* Rank 0 waits on its GPU; rank 1 arrives by the CPU once, and then not again. */
-static int abandoned(struct member *me, void *arg)
+/* What happens to rank 1, which has a GPU member, before barrier 2, in which rank 0 waits. */
+struct late {
+    const char *device;
+    int signal; /* SIGKILL, SIGSTOP or 0 */
+    bool cpu;   /* rank 0 waits by the CPU, else by a GPU member */
+};
+
+/* The second barrier of rank 0. After a report the wait of its GPU ends by its limit. */
+static bool second_barrier(struct member *me, const struct late *late, gba_gpu_member_t *gpu)
 {
-    gba_gpu_attr_t attr = {.oob = &me->oob, .team_attr = &me->attr};
-    gba_gpu_member_t gpu;
-    bool stopped = arg != NULL, good;
+    uint64_t *reported = &me->all->user[0];
+    gba_status_t status = GBA_ERR_TIMEOUT;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (GBA_OK != member_team(me, "none", true))
-        return 1;
-    if (0 == me->rank || stopped) {
-        good = GBA_OK == gba_gpu_member_create(me->team, &attr, &gpu) &&
-               GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
-        __atomic_store_n(&me->all->user[me->rank], 1, __ATOMIC_RELEASE);
-        while (1 == me->rank && 2 != __atomic_load_n(&me->all->user[1], __ATOMIC_ACQUIRE))
-            usleep(1000);
-        good &= (stopped ? GBA_OK : GBA_ERR_TIMEOUT) ==
-                gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, stopped ? 0 : 300000000);
-        good &= GBA_OK == gba_gpu_member_destroy(&gpu);
-        return good ? 0 : 1;
-    }
-    (void)member_barrier(me);
-    __atomic_store_n(&me->all->user[1], 1, __ATOMIC_RELEASE);
-    for (;;)
-        pause();
+    if (late->cpu)
+        return GBA_OK == member_barrier(me);
+    gba_gpu_arrive(gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    while (GBA_ERR_TIMEOUT == status && 0 == word_get(reported))
+        status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 100000000);
+    if (SIGKILL != late->signal)
+        status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
+    return (SIGKILL == late->signal ? GBA_ERR_TIMEOUT : GBA_OK) == status;
 }
 
-static void kill_rank_1(struct members *all, const pid_t *pids, void *arg)
+static int waits(struct member *me, void *arg)
 {
-    while (1 != __atomic_load_n(&all->user[1], __ATOMIC_ACQUIRE))
-        usleep(1000);
-    kill(pids[1], arg == NULL ? SIGKILL : SIGSTOP);
-    if (arg == NULL)
+    const struct late *late = arg;
+    const bool first = 0 == me->oob.rank, cpu = first && late->cpu;
+    gba_gpu_attr_t attr = {.oob = &me->oob, .team_attr = &me->attr};
+    uint64_t *user = me->all->user;
+    gba_gpu_member_t gpu;
+    bool good;
+
+    if (first)
+        gba_log_set(log_late, user, GBA_LOG_ERROR);
+    good = GBA_OK == member_team(me, late->device, !cpu) &&
+           (cpu || GBA_OK == gba_gpu_member_create(me->team, &attr, &gpu)) &&
+           GBA_OK == (cpu ? member_barrier(me)
+                          : gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0));
+    if (first) {
+        good = good && second_barrier(me, late, &gpu);
+        if (strstr(line_late, "missing: rank 1 (gpu)") == NULL)
+            good = fprintf(stderr, "%s\n", line_late) < 0;
+    } else {
+        word_set(&user[1], 1);
+        word_await(&user[0], 1);
+        good = good && GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+    }
+    return good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu)) ? 0 : 1;
+}
+
+static void signal_rank_1(struct members *all, const pid_t *pids, void *arg)
+{
+    const struct late *late = arg;
+
+    word_await(&all->user[1], 1);
+    if (0 == late->signal)
         return;
-    usleep(300000);
-    __atomic_store_n(&all->user[1], 2, __ATOMIC_RELEASE);
+    kill(pids[1], late->signal);
+    word_await(&all->user[0], 1);
     kill(pids[1], SIGCONT);
 }
 
-TEST(a_killed_rank_ends_the_wait_by_its_limit)
+/* The watchdog names rank 1. A team on one host waits on when a member has been killed. */
+TEST(late_stopped_and_killed_ranks_are_named)
 {
-    assert_int_equal(members_run(2, abandoned, NULL, kill_rank_1), 1); /* the killed one */
-}
+    static struct late cases[] = {
+        {"none", 0, false},      {"none", SIGSTOP, false}, {"none", SIGKILL, false},
+        {"sim", SIGKILL, false}, {"sim", 0, true},
+    };
 
-TEST(a_stopped_rank_goes_on)
-{
-    assert_int_equal(members_run(2, abandoned, (void *)1, kill_rank_1), 0);
-}
-
-/* The watchdog of a rank that waits by the CPU names the rank whose GPU is late. */
-static int late_gpu(struct member *me, void *unused)
-{
-    gba_gpu_attr_t attr = {.oob = &me->oob, .team_attr = &me->attr};
-    gba_gpu_member_t gpu;
-
-    (void)unused;
-    gba_log_set(log_late, me->all->user, GBA_LOG_ERROR);
-    if (GBA_OK != member_team(me, "sim", 1 == me->rank))
-        return 1;
-    if (0 == me->rank)
-        return GBA_OK == member_barrier(me) && 0 != gba_word_load_acquire(&lines) &&
-                       strstr(line_late, "missing: rank 1 (gpu)") != NULL
-                   ? 0
-                   : fprintf(stderr, "%s\n", line_late) > 0;
-    if (GBA_OK != gba_gpu_member_create(me->team, &attr, &gpu))
-        return 1;
-    while (0 == __atomic_load_n(me->all->user, __ATOMIC_ACQUIRE))
-        usleep(1000);
-    return GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0) &&
-                   GBA_OK == gba_gpu_member_destroy(&gpu)
-               ? 0
-               : 1;
-}
-
-TEST(the_watchdog_names_the_rank_and_gpu)
-{
     setenv("GBA_STUCK_AFTER", "1", 1);
-    assert_int_equal(members_run(2, late_gpu, NULL, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(members_run(2, waits, &cases[i], signal_rank_1),
+                         SIGKILL == cases[i].signal); /* the killed one */
     unsetenv("GBA_STUCK_AFTER");
 }
 

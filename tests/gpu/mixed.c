@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "tests/gpu/members.h"
+
+#define GBA_GPU_ON_CPU
+#include "gba/gpu.cuh"
+
+static uint32_t gpus_of(const struct mixed *mixed, uint32_t rank)
+{
+    const bool some = MIXED_ALL == mixed->gpus || rank % 2 == mixed->gpus;
+
+    return some ? 1 + rank / 2 % MIXED_GPUS : 0;
+}
+
+/* Sometimes a member is late; the others must wait for it. */
+static void round_enter(struct member *me, uint32_t slot, uint64_t round)
+{
+    if (0 == round % 32 && round / 32 % 4 == slot % 4)
+        usleep(1000);
+    __atomic_store_n(&me->all->user[slot], round, __ATOMIC_RELAXED);
+}
+
+/* Whether all members of all ranks have entered the round, after a barrier with that status. */
+static gba_status_t round_leave(const struct member *me, const struct mixed *mixed, uint64_t round,
+                                gba_status_t status)
+{
+    for (uint32_t rank = 0; GBA_OK == status && rank < me->oob.size; rank++)
+        for (uint32_t i = 0; 0 == i || i < gpus_of(mixed, rank); i++)
+            if (__atomic_load_n(&me->all->user[rank * MIXED_GPUS + i], __ATOMIC_RELAXED) < round) {
+                fprintf(stderr, "PROOF: barrier %u was left before rank %u had entered it\n",
+                        (unsigned)round, (unsigned)rank);
+                return GBA_ERR_STALE;
+            }
+    return status;
+}
+
+void *kernel_run(void *arg)
+{
+    struct kernel *kernel = arg;
+    gba_gpu_session_t session = gba_gpu_open(&kernel->gpu, GBA_GPU_THREAD);
+
+    for (uint64_t round = 1; GBA_OK == kernel->status && round <= kernel->mixed->rounds; round++) {
+        round_enter(kernel->me, kernel->slot, round);
+        kernel->status = gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0);
+        kernel->status = round_leave(kernel->me, kernel->mixed, round, kernel->status);
+    }
+    gba_gpu_close(&session);
+    return NULL;
+}
+
+gba_status_t mixed_run(struct member *me, const struct mixed *mixed)
+{
+    const uint32_t gpus = gpus_of(mixed, me->oob.rank);
+    gba_gpu_attr_t attr = {.members = gpus, .oob = &me->oob, .team_attr = &me->attr};
+    struct kernel kernel[MIXED_GPUS];
+    pthread_t thread[MIXED_GPUS];
+    gba_status_t status = member_team(me, mixed->path, gpus > 0);
+
+    for (; GBA_OK == status && attr.member < gpus; attr.member++) {
+        kernel[attr.member] = (struct kernel){
+            .me = me, .mixed = mixed, .slot = me->oob.rank * MIXED_GPUS + attr.member};
+        status = gba_gpu_member_create(me->team, &attr, &kernel[attr.member].gpu);
+    }
+    if (GBA_OK != status)
+        return status;
+    for (uint32_t i = 0; i < gpus; i++)
+        pthread_create(&thread[i], NULL, kernel_run, &kernel[i]);
+    for (uint64_t round = 1; GBA_OK == status && 0 == gpus && round <= mixed->rounds; round++) {
+        round_enter(me, me->oob.rank * MIXED_GPUS, round);
+        status = round_leave(me, mixed, round, member_barrier(me));
+    }
+    for (uint32_t i = 0; i < gpus; i++) {
+        pthread_join(thread[i], NULL);
+        status = GBA_OK == status ? kernel[i].status : status;
+    }
+    for (uint32_t i = 0; i < gpus; i++)
+        if (GBA_OK != gba_gpu_member_destroy(&kernel[i].gpu))
+            status = GBA_ERR_BUSY;
+    return status;
+}
