@@ -82,10 +82,11 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
 
 /*
  * Destroy a member, with the CUDA context of its creation current. The thread ends with the last
- * member of the process. A member whose wait ended by its time limit is destroyed, and its team
- * makes no further barrier. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY
- * (logged): a kernel or a stream still waits in a barrier; the member remains. Thread-safe on
- * different members. Not collective. Waits for kernels of the context, as cuMemFree does.
+ * member of the process. A proxied member whose wait ended by its time limit is destroyed, and its
+ * team makes no further barrier; a direct one is destroyed when the round has ended or the device
+ * has died. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY (logged): a kernel or a
+ * stream still waits in a barrier; the member remains. Thread-safe on different members. Not
+ * collective. Waits for kernels of the context, as cuMemFree does.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
 
