@@ -54,23 +54,13 @@ struct gba_gpu_group {
     gba_word_t helped;
 };
 
-/* A group without members. attr: copied. Returns NULL: out of memory. */
-struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *attr);
-void gba_gpu_group_free(struct gba_gpu_group *group);
+/* --- proxy.c */
 
 /* The round of the group is complete: store the flags. By the thread or the helper. */
 void gba_gpu_release(struct gba_gpu_group *group);
 
 /* No further round ends (logged). */
 void gba_gpu_fail(struct gba_gpu_group *group, gba_status_t status);
-
-/* --- helper.c */
-
-/* The main function of a helper: complete the round, if group->status is not GBA_OK, and do what is
- * due. Sets group->helped. arg: the group. */
-void *gba_gpu_help(void *arg);
-
-/* --- proxy.c */
 
 /* Find the group of a team, or make it and start the thread, with one member more. group: set on
  * GBA_OK. Returns GBA_OK, GBA_ERR_NOMEM, GBA_ERR_BUSY (it has that member) or GBA_ERR_PARAM
@@ -86,5 +76,11 @@ void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member);
  * time. */
 void gba_gpu_pause(void);
 void gba_gpu_resume(void);
+
+/* --- helper.c */
+
+/* The main function of a helper: complete the round, if group->status is not GBA_OK, and do what is
+ * due. Sets group->helped. arg: the group. */
+void *gba_gpu_help(void *arg);
 
 #endif
