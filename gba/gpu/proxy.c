@@ -57,9 +57,10 @@ void gba_gpu_fail(struct gba_gpu_group *group, gba_status_t status)
         (uint64_t)(uint32_t)-status << 32 | (uint32_t)(group->sequence + 1 + GBA_GPU_AHEAD);
     char line[400];
 
+    /* First: a program whose kernel has seen the flag finds that nobody waits. */
+    gba_word_store_release(&group->fate, (uint64_t)(uint32_t)-status);
     for (uint32_t i = 0; i < group->members; i++)
         gba_word_store_release(&group->flags[i].word, word);
-    gba_word_store_release(&group->fate, (uint64_t)(uint32_t)-status);
     snprintf(line, sizeof line, "%s (gpu): barrier %u of its GPU members failed: %s",
              group->own.name, group->sequence + 1, gba_status_text(status));
     gba_log_text(GBA_LOG_ERROR, line);
