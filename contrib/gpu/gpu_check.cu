@@ -533,52 +533,45 @@ static int stream_order(struct member *me, void *arg)
 
 /* ------------------------------------------------------------------------------- failures --- */
 
-/* Rank 0 arrives late, is stopped, or is killed (arg); rank 1 waits in a kernel. */
+/* Rank 0 arrives late, is stopped, or is killed (arg) by rank 1, which waits in a kernel. */
 static int failing(struct member *me, void *arg)
 {
     const char *what = (const char *)arg;
-    const bool killed = 0 == strcmp(what, "killed");
-    uint64_t *user = me->all->user;
+    const bool killed = 0 == strcmp(what, "killed"), stopped = 0 == strcmp(what, "stopped");
+    uint64_t *rank_0 = &me->all->user[0], *late = &me->all->user[1], *status = &me->all->user[2];
     struct rank rank;
     bool good;
 
     if (0 == me->oob.rank) {
         good = GBA_OK == member_team(me, "none", false);
-        word_set(&user[0], 1);
-        word_await(&user[1], 1);
+        word_set(rank_0, (uint64_t)getpid());
+        word_await(late, 1);
         good &= GBA_OK == member_barrier(me);
         member_end(me);
         return good ? 0 : 1;
     }
     good = rank_begin(&rank, me, 1, "none", false);
+    word_await(rank_0, 1);
+    if (stopped)
+        kill((pid_t)*rank_0, SIGSTOP);
     wait_kernel<<<1, 1>>>(rank.member[0], killed ? 500000000ull : LIMIT_NS, rank.user + 2);
-    word_await(&user[2], 1);
+    word_await(status, 1);
     usleep(10000); /* the kernel has arrived, or will soon; not earlier than the others */
-    if (!killed) {
-        good &= GBA_ERR_BUSY == gba_gpu_member_destroy(&rank.member[0]);
-        word_set(&user[1], 1);
+    if (killed) {
+        kill((pid_t)*rank_0, SIGKILL);
     } else {
-        word_set(&user[3], 1); /* now it is killed */
+        good &= GBA_ERR_BUSY == gba_gpu_member_destroy(&rank.member[0]);
+        word_set(late, 1);
+    }
+    if (stopped) {
+        usleep(500000);
+        kill((pid_t)*rank_0, SIGCONT);
     }
     CK(cudaDeviceSynchronize());
-    good &= (uint64_t)(1000 + (killed ? GBA_ERR_TIMEOUT : GBA_OK)) == word_get(&user[2]);
+    good &= (uint64_t)(1000 + (killed ? GBA_ERR_TIMEOUT : GBA_OK)) == word_get(status);
     if (0 == strcmp(what, "leaves"))
         _exit(good ? 0 : 1); /* without destroying */
     return rank_end(&rank) && good ? 0 : 1;
-}
-
-static void failing_parent(struct members *all, const pid_t *pids, void *arg)
-{
-    word_await(&all->user[0], 1);
-    if (0 == strcmp((const char *)arg, "killed")) {
-        word_await(&all->user[3], 1);
-        kill(pids[0], SIGKILL);
-    } else if (0 == strcmp((const char *)arg, "stopped")) {
-        kill(pids[0], SIGSTOP);
-        word_await(&all->user[1], 1);
-        usleep(500000);
-        kill(pids[0], SIGCONT);
-    }
 }
 
 /* ------------------------------------------------------------------------ several processes --- */
@@ -648,10 +641,9 @@ static int example(struct member *me, void *)
 static int passed, failed;
 
 static void test(const char *name, uint32_t size, int (*body)(struct member *, void *),
-                 const char *arg, void (*parent)(struct members *, const pid_t *, void *) = NULL,
-                 int expected = 0)
+                 const char *arg, int expected = 0)
 {
-    const int result = members_run(size, body, (void *)arg, parent);
+    const int result = members_run(size, body, (void *)arg);
 
     printf("%s %s\n", expected == result ? "ok" : "FAIL:", name);
     fflush(stdout);
@@ -678,10 +670,10 @@ int main(int argc, char **argv)
         test("a device that dies: the kernel goes on", 2, mixed_ranks, "sim?die_after=1700");
         test("events and graphs by words", 2, stream_order, "words");
         test("events and graphs by the kernel", 2, stream_order, NULL);
-        test("a late rank; destroy is refused meanwhile", 2, failing, "late", failing_parent);
-        test("a stopped rank", 2, failing, "stopped", failing_parent);
-        test("a killed rank: the wait ends by its limit", 2, failing, "killed", failing_parent, 1);
-        test("a process that leaves its member", 2, failing, "leaves", failing_parent);
+        test("a late rank; destroy is refused meanwhile", 2, failing, "late");
+        test("a stopped rank", 2, failing, "stopped");
+        test("a killed rank: the wait ends by its limit", 2, failing, "killed", 1);
+        test("a process that leaves its member", 2, failing, "leaves");
         test("2 processes without MPS", 2, without_mps, NULL);
     }
     printf("%d passed, %d failed\n", passed, failed);

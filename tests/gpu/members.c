@@ -79,8 +79,7 @@ void member_init(struct member *me, struct members *all, uint32_t rank)
                                   .name_member = oob_name_member}};
 }
 
-int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg,
-                void (*parent)(struct members *all, const pid_t *pids, void *arg))
+int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg)
 {
     struct members *all = members_new(size);
     struct member me;
@@ -99,8 +98,6 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
         fflush(NULL);
         _exit(status);
     }
-    if (parent != NULL)
-        parent(all, pids, arg);
     for (uint32_t left = size, waits = 0; left > 0;) {
         const pid_t ended = waitpid(-1, &status, 0 == failed ? 0 : WNOHANG);
 

@@ -5,7 +5,6 @@
 #define GBA_TESTS_GPU_MEMBERS_H
 
 #include <pthread.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "gba/gba.h"
@@ -44,9 +43,8 @@ struct members *members_new(uint32_t size);
 void member_init(struct member *me, struct members *all, uint32_t rank);
 
 /* Fork `size` processes, and let each run the body, whose result is its exit status. Returns the
- * number of those that do not end with 0. parent: NULL, or called meanwhile, with their ids. */
-int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg,
-                void (*parent)(struct members *all, const pid_t *pids, void *arg));
+ * number of those that do not end with 0. */
+int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg);
 
 /* Make the team, with the parameters of the environment, on the device of that path or "none";
  * NULL: on me->device. gpu: of gba_team_attr_t. */

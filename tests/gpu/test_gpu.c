@@ -69,7 +69,7 @@ TEST(mixed_teams_on_every_path)
         for (size_t s = 0; s < 3; s++) {
             print_message("%s %s=%s, %u processes\n", paths[i].device, paths[i].variable,
                           paths[i].value, sizes[s]);
-            assert_int_equal(members_run(sizes[s], on_path, &paths[i], NULL), 0);
+            assert_int_equal(members_run(sizes[s], on_path, &paths[i]), 0);
         }
         unsetenv(paths[i].variable);
     }
@@ -353,24 +353,27 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
 /* What happens to rank 1, which has a GPU member, before barrier 2, in which rank 0 waits. */
 struct late {
     const char *device;
-    int signal; /* SIGKILL, SIGSTOP or 0 */
+    int signal; /* SIGKILL, SIGSTOP or 0, from rank 0 */
     bool cpu;   /* rank 0 waits by the CPU, else by a GPU member */
 };
 
 /* The second barrier of rank 0. After a report the wait of its GPU ends by its limit. */
 static bool second_barrier(struct member *me, const struct late *late, gba_gpu_member_t *gpu)
 {
-    uint64_t *reported = &me->all->user[0];
+    uint64_t *reported = &me->all->user[0], *rank_1 = &me->all->user[1];
     gba_status_t status = GBA_ERR_TIMEOUT;
 
     if (late->cpu)
         return GBA_OK == member_barrier(me);
+    word_await(rank_1, 1);
+    kill((pid_t)word_get(rank_1), late->signal);
     gba_gpu_arrive(gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
     while (GBA_ERR_TIMEOUT == status && 0 == word_get(reported))
         status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 100000000);
-    if (SIGKILL != late->signal)
-        status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
-    return (SIGKILL == late->signal ? GBA_ERR_TIMEOUT : GBA_OK) == status;
+    if (SIGKILL == late->signal)
+        return GBA_ERR_TIMEOUT == status;
+    kill((pid_t)word_get(rank_1), SIGCONT);
+    return GBA_OK == gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
 }
 
 static int waits(struct member *me, void *arg)
@@ -393,23 +396,11 @@ static int waits(struct member *me, void *arg)
         if (strstr(line_late, "missing: rank 1 (gpu)") == NULL)
             good = fprintf(stderr, "%s\n", line_late) < 0;
     } else {
-        word_set(&user[1], 1);
+        word_set(&user[1], (uint64_t)getpid());
         word_await(&user[0], 1);
         good = good && GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
     }
     return good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu)) ? 0 : 1;
-}
-
-static void signal_rank_1(struct members *all, const pid_t *pids, void *arg)
-{
-    const struct late *late = arg;
-
-    word_await(&all->user[1], 1);
-    if (0 == late->signal)
-        return;
-    kill(pids[1], late->signal);
-    word_await(&all->user[0], 1);
-    kill(pids[1], SIGCONT);
 }
 
 /* The watchdog names rank 1. A team on one host waits on when a member has been killed. */
@@ -422,7 +413,7 @@ TEST(late_stopped_and_killed_ranks_are_named)
 
     setenv("GBA_STUCK_AFTER", "1", 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(members_run(2, waits, &cases[i], signal_rank_1),
+        assert_int_equal(members_run(2, waits, &cases[i]),
                          SIGKILL == cases[i].signal); /* the killed one */
     unsetenv("GBA_STUCK_AFTER");
 }
@@ -463,7 +454,7 @@ int main(void)
     void *driver;
 
     alarm(test_limit(240));
-    if (0 != members_run(1, no_driver, NULL, NULL))
+    if (0 != members_run(1, no_driver, NULL))
         return puts("FAIL: without a driver") < 0 ? 2 : 1;
     driver = dlopen(FAKE, RTLD_NOW);
     if (driver == NULL)
