@@ -132,14 +132,10 @@ static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *memb
 
     if (0 != result)
         return gba_cuda_failed(part->cuda, "cuMemAlloc", result);
-    result = part->cuda->copy_in(count, first, sizeof first);
-    if (0 != result) {
-        (void)part->cuda->free(count);
-        return gba_cuda_failed(part->cuda, "cuMemcpyHtoD", result);
-    }
     member->count = (uint64_t *)(uintptr_t)count;
     part->sequence = part->group->sequence;
-    return GBA_OK;
+    result = part->cuda->copy_in(count, first, sizeof first);
+    return 0 == result ? GBA_OK : gba_cuda_failed(part->cuda, "cuMemcpyHtoD", result);
 }
 
 /* The kernel of barriers in streams. It is loaded here, because CUDA may wait for running kernels
@@ -208,7 +204,7 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         return refuse(GBA_ERR_PARAM, "no CUDA context is current; call cudaSetDevice before");
     part = calloc(1, sizeof *part);
     if (part == NULL)
-        return GBA_ERR_NOMEM;
+        return refuse(GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
     part->cuda = cuda;
     part->index = attr->member;
     pthread_mutex_lock(&life);
