@@ -61,6 +61,7 @@ struct members *members_new(uint32_t size)
     pthread_barrierattr_t shared;
 
     all->size = size;
+    snprintf(all->job, sizeof all->job, "gpu-tests-%d", (int)getpid());
     pthread_barrierattr_init(&shared);
     pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&all->barrier, &shared, size);
@@ -129,7 +130,7 @@ static uint64_t new_id(const struct member *me)
 
 gba_status_t member_team(struct member *me, const char *path, bool gpu)
 {
-    const gba_device_attr_t device = {.job = "gpu-tests"};
+    const gba_device_attr_t device = {.job = me->all->job};
     const uint32_t cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     char message[256];
 

@@ -20,6 +20,7 @@ extern "C" {
 struct members {
     pthread_barrier_t barrier;
     uint32_t size;
+    char job[32]; /* of the device; other runs at the same time have another one */
     unsigned char board[MEMBERS_MAX][8192];
     /* Of the test, zeros at first; a test registers them with CUDA. */
     uint64_t user[64 * 1024] __attribute__((aligned(4096)));
