@@ -169,8 +169,13 @@ GBA_GPU_FN int GBA_GPU_SHARE(gba_gpu_coop_t coop, const gba_gpu_member_t *member
 {
     __shared__ int shared;
 
-    if (GBA_GPU_WARP == coop)
-        return GBA_GPU_WARP_SHARE(status);
+    if (GBA_GPU_WARP == coop) {
+        status = GBA_GPU_WARP_SHARE(status);
+        /* A shuffle orders no memory: what the other lanes load next belongs behind thread 0's
+         * acquiring load, as __syncthreads has it for a block. */
+        GBA_GPU_WARP_SYNC();
+        return status;
+    }
     if (GBA_GPU_BLOCK == coop) {
         if (0 == GBA_GPU_LANE(coop))
             shared = status;
