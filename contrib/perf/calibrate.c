@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calibration: measures what a description of a cluster needs (gba/base/cluster.h), and prints
- * it in lines "cluster KEY = VALUE # ...", and each interruption in a line "noise START LENGTH".
+ * it in lines "cluster KEY = VALUE # ...".
  *
  * Memory: calibrate_cores.c, and with the noise calibrate_lines.c. Messages: calibrate_messages.c.
  * Device: rounds of a group of one member, and of one of all ranks.

@@ -19,7 +19,6 @@
 #define ROUNDS     1000       /* in a batch */
 #define SAMPLE_NS  10000000   /* of noise, for each sample of the options */
 #define GAP_NS     1000       /* a longer one between two readings of the clock interrupts a rank */
-#define GAPS_MOST  1000000    /* of the noise */
 #define STOP       UINT64_MAX /* a release: the last round */
 
 struct line {
@@ -96,8 +95,7 @@ static double batch(void)
 
 static struct {
     int64_t began, last; /* readings of the clock */
-    int64_t (*gap)[2];   /* begin and length */
-    int64_t count, lost;
+    int64_t count, lost; /* interruptions, and their time */
 } noise;
 
 /* Read the clock again. */
@@ -105,15 +103,14 @@ static void look(void)
 {
     const int64_t now = perf_now(), length = now - noise.last - perf_job.timer_ns;
 
-    if (length > GAP_NS && noise.count < GAPS_MOST) {
-        noise.gap[noise.count][0] = noise.last - noise.began;
-        noise.gap[noise.count++][1] = length;
+    if (length > GAP_NS) {
+        noise.count++;
         noise.lost += length;
     }
     noise.last = now;
 }
 
-/* Rank 0 releases rounds until it has looked for `ns`, or has found as many gaps as it can keep. */
+/* Rank 0 releases rounds until it has looked for `ns`. */
 static void noise_find(int64_t ns)
 {
     bool stops = false;
@@ -125,7 +122,7 @@ static void noise_find(int64_t ns)
             while (gba_word_load_acquire(&ranks[i].flag.word) < round_now)
                 look();
         look();
-        stops = noise.last - noise.began >= ns || noise.count == GAPS_MOST;
+        stops = noise.last - noise.began >= ns;
         gba_word_store_release(&ranks[0].release.word, stops ? STOP : round_now);
     }
 }
@@ -147,17 +144,13 @@ static void noise_measure(void)
         noise_suffer();
         return;
     }
-    noise.gap = perf_alloc(GAPS_MOST, sizeof *noise.gap);
     noise_find((int64_t)perf_options.samples * SAMPLE_NS);
-    for (int64_t i = 0; i < noise.count; i++)
-        printf("noise %lld %lld\n", (long long)noise.gap[i][0], (long long)noise.gap[i][1]);
     seconds = (double)(noise.last - noise.began) / 1e9;
     perf_put("noise_rate", (double)(int64_t)((double)noise.count / seconds),
              "%lld interruptions of more than %d ns in %.1f s of barriers of %d ranks",
              (long long)noise.count, GAP_NS, seconds, size);
     perf_put("noise_length", noise.count > 0 ? (double)noise.lost / (double)noise.count : 0,
              "their mean, %.3f%% of the time", (double)noise.lost / seconds / 1e7);
-    free(noise.gap);
 }
 
 /* ------------------------------------------------------------------------------------- all --- */

@@ -231,13 +231,11 @@ calibrate() {
     run_job --calibrate '' timeout "$limit" "$mpirun" -np "$count" "${placed[@]}" "$programs/gba_perf_mpi" \
         --calibrate "${options[@]}" --batches "$batches" --samples "$samples"
     look_for_others
-    sed -n 's/^noise //p' "$work/out" >"$calibrate.noise" || die "--calibrate $calibrate: cannot be written"
     {
         echo "# A description of this cluster, see gba_predict(1). Times are in ns. A key that is absent was not measured."
         busy_records "$before" | sed 's/^busy/# THIS MACHINE IS TOO BUSY TO MEASURE:/'
         echo "source = measured on $(hostname), $(date +%F), by gba_perf --calibrate"
         sed -n 's/^cluster //p' "$work/out"
-        [ ! -s "$calibrate.noise" ] || echo "noise_trace = $(realpath -- "$calibrate.noise") # the interruptions"
     } >"$calibrate" || die "--calibrate $calibrate: cannot be written"
 }
 

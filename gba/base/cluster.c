@@ -36,19 +36,8 @@ static const struct number numbers[] = {GBA_CLUSTER_NUMBERS(NUMBER)};
 
 #define NUMBERS (sizeof numbers / sizeof numbers[0])
 
-static const char *const shapes[] = {"fixed", "uniform", "exponential", "normal", "pareto"};
-
-/* The keys without a number: a text, or the name of a shape. */
-static const struct {
-    const char *name;
-    size_t offset;
-    bool text;
-} others[] = {{"source", offsetof(struct gba_cluster, source), true},
-              {"noise_trace", offsetof(struct gba_cluster, noise_trace), true},
-              {"noise_shape", offsetof(struct gba_cluster, noise_shape), false},
-              {"skew_shape", offsetof(struct gba_cluster, skew_shape), false}};
-
-#define KEYS (NUMBERS + sizeof others / sizeof others[0])
+/* The last key is a text. */
+#define KEYS (NUMBERS + 1)
 
 _Static_assert(KEYS < 64, "a bit for each key, and one for no key");
 
@@ -62,9 +51,7 @@ void gba_cluster_default(struct gba_cluster *cluster)
     memset(cluster, 0, sizeof *cluster);
     for (size_t i = 0; i < NUMBERS; i++)
         *field_of(cluster, &numbers[i]) = numbers[i].value;
-    cluster->noise_shape = GBA_TIMES_EXPONENTIAL;
     snprintf(cluster->source, sizeof cluster->source, "built-in defaults");
-    snprintf(cluster->noise_trace, sizeof cluster->noise_trace, "none");
 }
 
 static gba_status_t number_set(struct gba_cluster *cluster, const struct number *number,
@@ -88,7 +75,7 @@ static gba_status_t number_set(struct gba_cluster *cluster, const struct number 
 
 static const char *key_name(size_t at)
 {
-    return at < NUMBERS ? numbers[at].name : others[at - NUMBERS].name;
+    return at < NUMBERS ? numbers[at].name : "source";
 }
 
 /* The number of a key; KEYS: there is no such key. */
@@ -115,25 +102,16 @@ gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const
                              char *message, size_t len)
 {
     const size_t at = key_of(key);
-    char *field;
 
     if (at < NUMBERS)
         return number_set(cluster, &numbers[at], value, message, len);
     if (KEYS == at)
         return key_refuse(key, message, len);
-    field = (char *)cluster + others[at - NUMBERS].offset;
-    if (others[at - NUMBERS].text && '\0' != *value && strlen(value) < GBA_CLUSTER_TEXT) {
-        memcpy(field, value, strlen(value) + 1);
+    if ('\0' != *value && strlen(value) < GBA_CLUSTER_TEXT) {
+        memcpy(cluster->source, value, strlen(value) + 1);
         return GBA_OK;
     }
-    for (uint64_t i = 0; !others[at - NUMBERS].text && i < sizeof shapes / sizeof shapes[0]; i++)
-        if (strcmp(shapes[i], value) == 0) {
-            *(uint64_t *)(void *)field = i;
-            return GBA_OK;
-        }
-    gba_refuse(message, len, key, value,
-               others[at - NUMBERS].text ? "1 to 199 characters"
-                                         : "fixed, uniform, exponential, normal, pareto");
+    gba_refuse(message, len, key, value, "1 to 199 characters");
     return GBA_ERR_PARAM;
 }
 

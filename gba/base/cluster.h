@@ -64,21 +64,11 @@
 
 #define GBA_CLUSTER_SECOND UINT64_C(1000000000000)
 
-enum gba_shape_of_times {
-    GBA_TIMES_FIXED,
-    GBA_TIMES_UNIFORM,
-    GBA_TIMES_EXPONENTIAL,
-    GBA_TIMES_NORMAL,
-    GBA_TIMES_PARETO
-};
-
 struct gba_cluster {
 #define GBA_CLUSTER_FIELD(name, unit, least, most, value) uint64_t name;
     GBA_CLUSTER_NUMBERS(GBA_CLUSTER_FIELD)
 #undef GBA_CLUSTER_FIELD
-    uint64_t noise_shape, skew_shape;   /* enum gba_shape_of_times */
-    char source[GBA_CLUSTER_TEXT];      /* where the numbers are from */
-    char noise_trace[GBA_CLUSTER_TEXT]; /* a file; "none": no trace */
+    char source[GBA_CLUSTER_TEXT]; /* where the numbers are from */
 };
 
 /* Set all fields to their defaults. Thread-safe. Not collective. */

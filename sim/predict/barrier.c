@@ -27,10 +27,8 @@ static void round_end(struct predict *p, uint32_t round)
 
 static uint64_t next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
 {
-    uint64_t at = exit;
+    uint64_t at = exit + predict_random_time(&p->random, p->cluster->skew);
 
-    if (0 != p->cluster->skew)
-        at += predict_random_time(&p->random, p->cluster->skew_shape, p->cluster->skew);
     if (0 != p->setup->late && predict_mix(p, (uint64_t)round << 32) % p->ranks == rank)
         at += p->setup->late;
     return at;

@@ -199,39 +199,3 @@ gba_status_t predict_crossover(const struct predict_question *question, uint32_t
     }
     return status;
 }
-
-/* ------------------------------------------------------------------------------- traces --- */
-
-gba_status_t predict_trace_read(const char *path, struct predict_trace *trace)
-{
-    double start, length, end = 0;
-    uint32_t room = 0;
-    int fields;
-    gba_status_t status = GBA_OK;
-    FILE *file = fopen(path, "re");
-
-    *trace = (struct predict_trace){0};
-    if (file == NULL)
-        return GBA_ERR_IO;
-    while (GBA_OK == status && (fields = fscanf(file, "%lf %lf", &start, &length)) != EOF) {
-        if (trace->count == room) {
-            uint64_t *more;
-
-            room = 0 == room ? 1024 : 2 * room;
-            more = realloc(trace->at, 2 * sizeof *more * room);
-            if (more == NULL) {
-                status = GBA_ERR_NOMEM;
-                break;
-            }
-            trace->at = more;
-        }
-        if (fields != 2 || !(start >= end) || !(length > 0) || !(start + length < 1e15))
-            status = GBA_ERR_PARAM;
-        end = start + length;
-        trace->at[2 * trace->count] = (uint64_t)(start * 1000);
-        trace->at[2 * trace->count++ + 1] = (uint64_t)(length * 1000);
-    }
-    fclose(file);
-    trace->period = (uint64_t)(end * 1000) + 1;
-    return GBA_OK == status && 0 == trace->count ? GBA_ERR_PARAM : status;
-}

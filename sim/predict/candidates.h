@@ -68,8 +68,4 @@ const struct predict_candidate *predict_fastest(const struct predict_list *list,
 gba_status_t predict_crossover(const struct predict_question *question, uint32_t ranks,
                                uint32_t most, uint32_t *found);
 
-/* Read a trace of noise: lines of start and length, ns, in order. Returns GBA_OK, GBA_ERR_NOMEM,
- * GBA_ERR_IO, or GBA_ERR_PARAM: invalid, or empty. The caller frees trace->at. */
-gba_status_t predict_trace_read(const char *path, struct predict_trace *trace);
-
 #endif

@@ -10,16 +10,8 @@
 #include "gba/base/cluster.h"
 #include "gba/path/shape.h"
 
-/* Interruptions of the cores, from a file: sorted, and repeated after `period`. */
-struct predict_trace {
-    uint32_t count; /* 0: no trace */
-    uint64_t period;
-    uint64_t *at; /* [count][2] start and length, ps */
-};
-
 struct predict_setup {
     const struct gba_cluster *cluster;
-    const struct predict_trace *trace;
     /* fallback: that of Open MPI's coll/tuned; flat */
     struct gba_choice choice;
     uint32_t hosts, ranks; /* 1 or more; ranks of a host; hosts x ranks at most 2^24 */

@@ -136,7 +136,9 @@ bool predict_group_serves(const struct predict *p, uint32_t actor)
 
 static uint64_t jitter(struct predict *p)
 {
-    return predict_random_time(&p->random, GBA_TIMES_UNIFORM, p->cluster->device_jitter / 2);
+    const uint64_t most = p->cluster->device_jitter;
+
+    return 0 == most ? 0 : (uint64_t)((double)most * predict_random_unit(&p->random));
 }
 
 void predict_group_arrive(struct predict *p, uint32_t actor)

@@ -36,9 +36,7 @@ static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
         time += c->far_hops * c->hop;
     else if (from / c->leaf != to / c->leaf)
         time += c->pod_hops * c->hop;
-    if (0 != c->jitter)
-        time += predict_random_time(&p->random, GBA_TIMES_EXPONENTIAL, c->jitter);
-    return time;
+    return time + predict_random_time(&p->random, c->jitter);
 }
 
 static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)

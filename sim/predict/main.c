@@ -97,7 +97,6 @@ static const struct option options[] = {{"cluster", required_argument, NULL, CLU
 struct command {
     struct predict_question question;
     struct gba_cluster cluster;
-    struct predict_trace trace;
     gba_params_t params;
     bool json, crossover, described;
     unsigned int rate;
@@ -189,7 +188,6 @@ static void option_take(struct command *command, int option)
 
 static void command_parse(struct command *command, int argc, char **argv)
 {
-    const char *trace = command->cluster.noise_trace;
     char message[400];
     int option;
 
@@ -203,11 +201,6 @@ static void command_parse(struct command *command, int argc, char **argv)
     shape_set(&command->cluster, argv[optind]);
     if (GBA_OK != gba_params_environment(&command->params, message, sizeof message))
         fail("%s", message);
-    if (strcmp(trace, "none") == 0)
-        return;
-    command->question.setup.trace = &command->trace;
-    if (GBA_OK != predict_trace_read(trace, &command->trace))
-        fail("noise_trace %s: cannot be read, or is not lines of start and length, ns", trace);
 }
 
 /* What a buyer asks: the answers besides the table. */
@@ -281,7 +274,6 @@ int main(int argc, char **argv)
                                           ? "gnuplot failed; is it installed (Debian: gnuplot-nox)?"
                                           : gba_status_text(status));
     }
-    free(command.trace.at);
     free(list);
     return 0;
 }

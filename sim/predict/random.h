@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "gba/base/cluster.h"
-
 struct predict_random {
     uint64_t state[4];
     uint64_t drawn;
@@ -55,27 +53,10 @@ static inline double predict_random_unit(struct predict_random *random)
     return (double)((predict_random_next(random) >> 11) + 1) * 0x1p-53;
 }
 
-/* A time of this mean, ps. shape: enum gba_shape_of_times. */
-static inline uint64_t predict_random_time(struct predict_random *random, uint64_t shape,
-                                           uint64_t mean)
+/* A time of an exponential distribution with this mean, ps. */
+static inline uint64_t predict_random_time(struct predict_random *random, uint64_t mean)
 {
-    const double m = (double)mean;
-    double normal;
-
-    if (0 == mean || GBA_TIMES_FIXED == shape)
-        return mean;
-    switch (shape) {
-    case GBA_TIMES_UNIFORM:
-        return (uint64_t)(2 * m * predict_random_unit(random));
-    case GBA_TIMES_EXPONENTIAL:
-        return (uint64_t)(-m * log(predict_random_unit(random)));
-    case GBA_TIMES_NORMAL: /* Box and Muller, 1958 */
-        normal = sqrt(-2 * log(predict_random_unit(random))) *
-                 cos(2 * 3.14159265358979323846 * predict_random_unit(random));
-        return normal < -4 ? 0 : (uint64_t)(m + m / 4 * normal);
-    default: /* Pareto, of index 1.5: the least time is a third of the mean */
-        return (uint64_t)(m / 3 * pow(predict_random_unit(random), -1 / 1.5));
-    }
+    return 0 == mean ? 0 : (uint64_t)(-(double)mean * log(predict_random_unit(random)));
 }
 
 #endif

@@ -51,46 +51,22 @@ uint64_t predict_mix(const struct predict *p, uint64_t of)
     return random.state[0];
 }
 
-/* The next interruption of a rank's core at `at` or later. */
-static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint64_t *length)
+/* The next interruption of a core at `at` or later. */
+static uint64_t interruption(struct predict *p, uint64_t at, uint64_t *length)
 {
-    const struct predict_trace *trace = p->setup->trace;
     const struct gba_cluster *c = p->cluster;
-    uint64_t offset, cycle;
-    uint32_t low = 0, high;
 
-    if (trace == NULL || 0 == trace->count) {
-        *length = predict_random_time(&p->random, c->noise_shape, c->noise_length);
-        return at + predict_random_time(&p->random, GBA_TIMES_EXPONENTIAL,
-                                        GBA_CLUSTER_SECOND / c->noise_rate);
-    }
-    offset = predict_mix(p, predict_core_of(p, rank)) % trace->period;
-    cycle = (at + offset) / trace->period * trace->period;
-    for (high = trace->count; low < high;) {
-        const uint32_t middle = (low + high) / 2;
-
-        if (trace->at[2 * middle] < at + offset - cycle)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == trace->count) {
-        cycle += trace->period;
-        low = 0;
-    }
-    *length = trace->at[2 * low + 1];
-    at = cycle + trace->at[2 * low];
-    return at > offset ? at - offset : 0;
+    *length = predict_random_time(&p->random, c->noise_length);
+    return at + predict_random_time(&p->random, GBA_CLUSTER_SECOND / c->noise_rate);
 }
 
 uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t work)
 {
     struct predict_rank *r = &p->rank[rank];
     uint64_t at = r->free_at, start = from > at ? from : at, end = start + work, length;
-    const bool traced = p->setup->trace != NULL && 0 != p->setup->trace->count;
 
-    while (traced || (0 != p->cluster->noise_rate && 0 != p->cluster->noise_length)) {
-        const uint64_t begins = interruption(p, rank, at, &length);
+    while (0 != p->cluster->noise_rate && 0 != p->cluster->noise_length) {
+        const uint64_t begins = interruption(p, at, &length);
 
         if (begins > end || (begins == end && 0 == work))
             break;

@@ -29,8 +29,7 @@ TEST(test_keys)
 
     (void)setlocale(LC_ALL, ""); /* the decimal point is a point everywhere */
     assert_int_equal(read_text("# all kinds of lines\n\n  hosts = 900 # behind a value\nL=850.25\n"
-                               "G = 0.04\nsource = a = b\nskew_shape = normal\n"
-                               "noise_trace = /a/b\nhop = 2.123",
+                               "G = 0.04\nsource = a = b\nhop = 2.123",
                                &cluster),
                      GBA_OK);
     assert_int_equal(cluster.hosts, 900);
@@ -38,10 +37,7 @@ TEST(test_keys)
     assert_int_equal(cluster.G, 40);
     assert_int_equal(cluster.hop, 2123);
     assert_int_equal(cluster.store, 60000);
-    assert_int_equal(cluster.skew_shape, GBA_TIMES_NORMAL);
-    assert_int_equal(cluster.noise_shape, GBA_TIMES_EXPONENTIAL);
     assert_string_equal(cluster.source, "a = b");
-    assert_string_equal(cluster.noise_trace, "/a/b");
 }
 
 TEST(test_invalid)
@@ -62,7 +58,6 @@ TEST(test_invalid)
         {"L = 0.0001\n", "is invalid"},
         {"L = 99999999999999999999\n", "is invalid"},
         {"device_members = 709\n", "allowed: 1 to 708"},
-        {"skew_shape = round\n", "skew_shape=round is invalid"},
         {"source =\n", "source= is invalid; allowed: 1 to 199 characters"},
     };
     struct gba_cluster cluster;
