@@ -47,7 +47,6 @@ AC_DEFUN([GBA_OPENMPI], [
         [AC_MSG_ERROR([no ompi_info beside $MPICC (Debian: apt-get install openmpi-bin)])])
     gba_ompi_sysconfdir=`"$OMPI_INFO" --parsable --path sysconfdir 2>/dev/null | $SED -n 's,^path:sysconfdir:,,p'`
     AC_SUBST([gba_ompi_sysconfdir])
-    AC_SUBST([gba_ompi_pkglibdir])
 
     gba_ompi_prefix=`"$OMPI_INFO" --parsable --path prefix | $SED -n 's/^path:prefix://p'`
     gba_ompi_pkglibdir=`"$OMPI_INFO" --parsable --path pkglibdir | $SED -n 's/^path:pkglibdir://p'`

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Before the version in the file of a component, for gba_info --params. */
-#define GBA_COMPONENT_MARK "@(#)mca_coll_gba_barrier "
-
 /* The file of the site; Makefile.am has its directory. */
 #ifdef GBA_SYSCONFDIR
 #define GBA_SITE_FILE GBA_SYSCONFDIR "/gba-barrier.conf"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba_info: show devices and parameters, test a device, and predict the path of a job. */
+/* gba_info: show devices, test a device, and predict the path of a job. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,6 @@ static const char usage[] =
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
     "       gba_info --health [--json] [DEVICE...]  whether devices are fit for jobs, a line each\n"
     "       gba_info --prometheus [DEVICE...]       metrics, for a textfile collector\n"
-    "       gba_info --params [--json]              show parameters, values and their sources\n"
     "       gba_info --path N[xM] [--json] [DEVICE] predict the path of a job of N hosts with M\n"
     "                                               ranks each (default 1), with the reason\n"
     "       gba_info --version\n"
@@ -32,7 +31,6 @@ enum mode {
     MODE_TEST,
     MODE_HEALTH,
     MODE_PROMETHEUS,
-    MODE_PARAMS,
     MODE_PATH,
     MODE_VERSION,
     MODE_HELP
@@ -59,7 +57,6 @@ static int options_parse(int argc, char **argv, struct options *options)
         {"test", no_argument, NULL, MODE_TEST},
         {"health", no_argument, NULL, MODE_HEALTH},
         {"prometheus", no_argument, NULL, MODE_PROMETHEUS},
-        {"params", no_argument, NULL, MODE_PARAMS},
         {"path", required_argument, NULL, MODE_PATH},
         {"version", no_argument, NULL, MODE_VERSION},
         {"help", no_argument, NULL, MODE_HELP},
@@ -130,8 +127,6 @@ int main(int argc, char **argv)
         return info_list();
     case MODE_TEST:
         return info_test(device);
-    case MODE_PARAMS:
-        return info_params();
     case MODE_HEALTH:
         return info_health(options.devices, options.count);
     case MODE_PROMETHEUS:

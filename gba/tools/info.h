@@ -47,9 +47,6 @@ void report_bool(const char *name, bool value); /* yes, no */
 void report_begin(const char *name, char bracket); /* '{' or '[' */
 void report_end(void);
 
-/* A value in a list of JSON. Text shows nothing. */
-void report_item(const char *text);
-
 /*
  * Report an error and return `code`. Text: "gba_info: ..." on stderr. JSON: the fields "error" and
  * "status" in an object of their own if no object is open.
@@ -96,11 +93,9 @@ int info_list(void);
 
 /* --- info_params.c --- */
 
-/* The parameters of the plugins, as Open MPI would read them for a job that is started here. */
-int info_params(void);
-
-/* Set all parameters: from the environment, from files, or by default. Returns GBA_OK, or
- * GBA_ERR_PARAM (the first bad value is reported): the other parameters are set all the same. */
+/* Set all parameters of libgba as Open MPI would read them for a job that is started here: from the
+ * environment, from files, or by default. Returns GBA_OK, or GBA_ERR_PARAM (the first bad value or
+ * misspelt name is reported): the other parameters are set all the same. */
 gba_status_t info_params_get(gba_params_t *params);
 
 /* Whether the user has set that parameter of the coll component. */

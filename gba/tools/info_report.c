@@ -93,12 +93,6 @@ void report_end(void)
         putchar('\n');
 }
 
-void report_item(const char *text)
-{
-    if (is_json)
-        gba_json_string(&json, NULL, text);
-}
-
 int report_error(enum info_exit code, const char *format, ...)
 {
     const bool closed = 0 == json.depth;

@@ -7,14 +7,6 @@
 #include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/report.h"
 
-#include "gba/base/site.h"
-
-/* gba_info --params reads it from the file of the component. */
-#define TEXT(number)    #number
-#define VERSION(number) TEXT(number)
-static const char version_mark[] __attribute__((used)) = GBA_COMPONENT_MARK VERSION(
-    GBA_VERSION_MAJOR) "." VERSION(GBA_VERSION_MINOR) "." VERSION(GBA_VERSION_PATCH);
-
 static int params_register(void)
 {
     gba_common_params_register(&gba_coll->super.collm_version, gba_coll_params, 0, false);
