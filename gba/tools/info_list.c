@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The devices of this host. */
-#include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "gba/spec/gba_regs.h"
 #include "gba/tools/info.h"
@@ -164,7 +160,7 @@ static void list_owners(const struct owners *owners)
         report_end();
 }
 
-/* found: the processes that have it open; NULL: not known. choice: NULL: none. */
+/* found: the processes that have it open; NULL: not known. */
 static void list_device(const char *path, const gba_device_found_t *found,
                         const struct choice *choice)
 {
@@ -190,8 +186,6 @@ static void list_device(const char *path, const gba_device_found_t *found,
     }
     report_begin(NULL, '{');
     report_text("device", "%s", path);
-    if (choice == NULL)
-        report_number("user", geteuid());
     if (GBA_OK != status) {
         report_text("state", "unusable");
         report_text("cause", "%s", cause);
@@ -212,8 +206,7 @@ static void list_device(const char *path, const gba_device_found_t *found,
             list_ports(&ports);
         list_owners(&owners);
     }
-    if (choice != NULL)
-        list_choice(choice, path);
+    list_choice(choice, path);
     if (found != NULL) /* the connections of a switch do not show their processes */
         list_processes(found);
     else if (!report_is_json())
@@ -240,59 +233,6 @@ static size_t list_configured(const char *configured, const gba_device_found_t *
     return 1;
 }
 
-/* List the simulated devices of this process's effective user. Returns their number. */
-static size_t list_simulated(void)
-{
-    gba_device_found_t *list;
-    size_t count, shown = 0;
-
-    if (GBA_OK != gba_device_list(&list, &count))
-        return 0;
-    for (size_t i = 0; i < count; i++)
-        if (0 == strncmp(list[i].path, "sim:", 4)) {
-            list_device(list[i].path, &list[i], NULL);
-            shown++;
-        }
-    free(list);
-    return shown;
-}
-
-#define USERS_MAX 256 /* whose devices root sees */
-
-/*
- * For root: list the simulated devices of the other users who have processes. Only their user can
- * open them, so this process takes the rights of each for the moment. Returns their number.
- */
-static size_t list_others(void)
-{
-    uid_t users[USERS_MAX];
-    size_t count = 0, shown = 0;
-    const struct dirent *entry;
-    struct stat st;
-    DIR *proc;
-
-    proc = 0 == geteuid() ? opendir("/proc") : NULL;
-    while (proc != NULL && count < USERS_MAX && (entry = readdir(proc)) != NULL) {
-        size_t i = 0;
-
-        if (!isdigit((unsigned char)entry->d_name[0]) ||
-            0 != fstatat(dirfd(proc), entry->d_name, &st, 0) || 0 == st.st_uid)
-            continue;
-        while (i < count && st.st_uid != users[i])
-            i++;
-        if (i < count)
-            continue;
-        users[count++] = st.st_uid;
-        if (0 == setegid(st.st_gid) && 0 == seteuid(st.st_uid))
-            shown += list_simulated();
-        if (0 != seteuid(0) || 0 != setegid(0))
-            abort();
-    }
-    if (proc != NULL)
-        closedir(proc);
-    return shown;
-}
-
 int info_list(void)
 {
     gba_device_found_t *list;
@@ -315,7 +255,6 @@ int info_list(void)
     for (size_t i = 0; i < count; i++)
         list_device(list[i].path, is_switch(list[i].path) ? NULL : &list[i], &choice);
     count += list_configured(params.device_path, list, count, &choice);
-    count += list_others();
     report_end();
     report_end();
     if (0 == count && !report_is_json())
