@@ -250,10 +250,6 @@ GBA_EXPORT const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *te
  */
 GBA_EXPORT void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team);
 
-/* Get the number of members on this host. Returns the number, by host name, with this member.
- * Thread-safe. Not collective. */
-GBA_EXPORT uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap);
-
 /* Find out whether the members on this host share processors, for gba_team_attr_t.oversubscribed.
  * Returns true if they are more than the processors that they may use together, by their affinities
  * and quotas (gba_processors_get), when gba_bootstrap_init ran. Thread-safe. Not collective. */

@@ -264,11 +264,6 @@ const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap)
     return bootstrap->job;
 }
 
-uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap)
-{
-    return bootstrap->host_members;
-}
-
 bool gba_bootstrap_oversubscribed(const gba_bootstrap_t *bootstrap)
 {
     return bootstrap->oversubscribed;
