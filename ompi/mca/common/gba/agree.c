@@ -77,21 +77,16 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
     return status;
 }
 
-/* The end of the rounds on the module's path, and a reason why the team got no group. */
+/* The end of the rounds on the module's path. */
 static void tally_note(struct gba_common_module *m)
 {
     gba_team_stats_t stats;
-    uint64_t agreements;
 
     gba_team_stats(m->team, &stats);
-    agreements = 1 + stats.renegotiations + stats.failovers;
     for (int i = 0; i < GBA_COMMON_PATHS; i++)
         stats.rounds -= m->tally.rounds[i];
     m->tally.rounds[m->path] += stats.rounds;
-    /* A trial requests no group. */
-    if (GBA_OK != gba_team_reason(m->team) && agreements != m->tally.agreements)
-        m->tally.refused[-gba_team_reason(m->team)]++;
-    m->tally.agreements = agreements;
+    m->tally.agreements = 1 + stats.renegotiations + stats.failovers;
 }
 
 /* Store the path. Another thread may read the counters. */

@@ -26,8 +26,6 @@ static void counts_add(struct gba_common_counts *sum, const struct gba_common_mo
 
     sum->path = m->path;
     sum->barriers[GBA_PATH_FALLBACK] += m->fallbacks;
-    if (GBA_OK != m->declined)
-        sum->refused[-m->declined]++;
     if (m->team == NULL)
         return;
     gba_team_stats(m->team, &stats);
@@ -40,8 +38,6 @@ static void counts_add(struct gba_common_counts *sum, const struct gba_common_mo
     sum->retries_release += stats.retries_release;
     sum->failovers += stats.failovers;
     sum->renegotiations += stats.renegotiations;
-    for (int i = 0; i < GBA_COMMON_REASONS; i++)
-        sum->refused[i] += m->tally.refused[i];
 }
 
 void gba_common_module_close(struct gba_common_module *m)

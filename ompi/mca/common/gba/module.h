@@ -24,22 +24,19 @@
 #include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/transport.h"
 
-#define GBA_COMMON_PATHS   (GBA_PATH_FALLBACK + 1)
-#define GBA_COMMON_REASONS (-GBA_STATUS_LAST + 1)
+#define GBA_COMMON_PATHS (GBA_PATH_FALLBACK + 1)
 
 /* The counts of one module, or of all modules. pvars.c relies on the order. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
     unsigned long long retries_arrival, retries_release, failovers, renegotiations;
-    unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
-    unsigned long long path;                        /* gba_path_t, of one module */
+    unsigned long long path; /* gba_path_t, of one module */
 };
 
 /* The counts of one team that libgba does not keep. */
 struct gba_common_tally {
-    unsigned long long rounds[GBA_COMMON_PATHS];    /* before the current path, by gba_path_t */
-    unsigned long long refused[GBA_COMMON_REASONS]; /* as above */
-    uint64_t agreements;                            /* whose refusals are counted */
+    unsigned long long rounds[GBA_COMMON_PATHS]; /* before the current path, by gba_path_t */
+    uint64_t agreements;                         /* so far; a trial is none */
 };
 
 /* The part of a module that both components have. */

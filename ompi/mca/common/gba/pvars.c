@@ -3,9 +3,7 @@
 #include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/module.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "opal/mca/base/mca_base_pvar.h"
 
@@ -58,8 +56,6 @@ static struct variable {
      MCA_BASE_PVAR_CLASS_LEVEL, COUNTS(path), 0},
 };
 
-static struct variable refused_variables[GBA_COMMON_REASONS];
-
 /* Computed at each read, because counting in one place would slow down the barrier. */
 static int variable_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
@@ -91,28 +87,6 @@ static void variable_register(const mca_base_component_t *component, struct vari
         variable);
 }
 
-/* Register a refusal count: GBA_ERR_NO_GROUP becomes "refused_no_group". Open MPI copies the texts,
- * which are local. */
-static void refused_register(const mca_base_component_t *component, int reason)
-{
-    struct variable *variable = &refused_variables[reason];
-    const char *status = gba_status_name((gba_status_t)-reason);
-    char name[64], help[160];
-
-    snprintf(name, sizeof name, "refused_%s", status + strlen("GBA_ERR_"));
-    for (char *letter = name; '\0' != *letter; letter++)
-        *letter = (char)tolower((unsigned char)*letter);
-    snprintf(help, sizeof help, "Times that a communicator or active set got no barrier group: %s",
-             gba_status_text((gba_status_t)-reason));
-    *variable = (struct variable){.name = name,
-                                  .help = help,
-                                  .owner = PROCESS,
-                                  .class = COUNTER,
-                                  .offset = COUNTS(refused[reason])};
-    variable_register(component, variable);
-    variable->name = variable->help = NULL;
-}
-
 void gba_common_pvars_register(const mca_base_component_t *component)
 {
     const bool coll = GBA_COMMON_IDS_COLL == gba_common_framework.ids;
@@ -120,7 +94,4 @@ void gba_common_pvars_register(const mca_base_component_t *component)
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         if (coll || PROCESS == variables[i].owner)
             variable_register(component, &variables[i]);
-    for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
-        if (0 != strcmp(gba_status_name((gba_status_t)-reason), "GBA_ERR_UNKNOWN"))
-            refused_register(component, reason);
 }
