@@ -24,7 +24,6 @@ enum gba_scoll_transport {
 #define GBA_AGREE_AFTER_MAX 65535
 
 struct gba_component_params {
-    char *companions;
     int totals; /* enum gba_totals */
     /* coll */
     int agree_after;
@@ -42,13 +41,6 @@ static const gba_param_value_t gba_totals_forms[] = {
 
 /* Of both. */
 static const gba_param_t gba_both_params[] = {
-    {OWN(companions), .type = GBA_PARAM_STRING, .string_default = "all", .level = 5,
-     .help = "Other components of the framework to load when the user selected only this one "
-             "(--mca coll gba_barrier, --mca scoll gba): \"all\", \"none\", or a list separated by "
-             "commas. With \"all\", a list that names this component but not those that provide "
-             "all collectives (basic, of coll libnbc, too) gets them as well. With \"none\" "
-             "MPI_Init or shmem_init fails unless the selection names components for all other "
-             "collectives"},
     {OWN(totals), .type = GBA_PARAM_ENUM, .values = gba_totals_forms,
      .value_default = GBA_TOTALS_TEXT, .level = 5,
      .help = "Totals of rank 0, and of each rank with repaired losses, at the end of the job: "

@@ -5,9 +5,9 @@
  * provides the other collectives. So we load other components, which then serve below us.
  */
 #include "ompi/mca/common/gba/open.h"
-#include "ompi/mca/common/gba/module.h"
-#include "ompi/mca/common/gba/report.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "opal/util/argv.h"
@@ -33,19 +33,15 @@ static char **missing_of(mca_base_framework_t *framework, const char *const *nee
 }
 #pragma GCC diagnostic pop
 
-/* Choose the components to load beside those that the user selected, in the syntax of a selection.
- * alone: the user selected `self` only. Returns a string to free, or NULL: none. */
-static char *companions_choose(bool alone, const char *self, char **missing, const char *wanted)
+/* Choose the components to load beside those that the user selected, in the syntax of a selection:
+ * all others if the user selected `self` alone, else those that are missing. Returns a string to
+ * free, or NULL: none. */
+static char *companions_choose(bool alone, const char *self, char **missing)
 {
-    const bool all = 0 == strcmp(wanted, "all");
     char *choice = NULL;
 
-    if (0 == strcmp(wanted, "none") || '\0' == wanted[0])
-        return NULL;
     if (!alone)
-        return all && missing != NULL ? opal_argv_join(missing, ',') : NULL;
-    if (!all)
-        return strdup(wanted);
+        return missing != NULL ? opal_argv_join(missing, ',') : NULL;
     return asprintf(&choice, "^%s", self) < 0 ? NULL : choice;
 }
 
@@ -96,32 +92,16 @@ static void companions_open(mca_base_framework_t *framework, char *choice)
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
                                 const char *const *needed)
 {
-    const char *selection = framework->framework_selection, *name = framework->framework_name;
-    const char *wanted = gba_common.own.companions == NULL ? "all" : gba_common.own.companions;
-    char **missing, *choice, *absent, *all;
+    const char *selection = framework->framework_selection;
+    char **missing, *choice;
 
     /* Nothing is selected, or exclusions only: Open MPI loads all other components by itself. */
     if (selection == NULL || '\0' == selection[0] || '^' == selection[0])
         return;
     missing = missing_of(framework, needed);
-    choice = companions_choose(strchr(selection, ',') == NULL, self, missing, wanted);
+    choice = companions_choose(strchr(selection, ',') == NULL, self, missing);
     opal_argv_free(missing);
     if (choice != NULL)
         companions_open(framework, choice);
     free(choice);
-    missing = missing_of(framework, needed);
-    /* Open MPI then aborts, because no component provides some collective, and its message does not
-     * name the parameter "companions". */
-    if (missing != NULL && 0 == opal_process_info.my_local_rank) {
-        all = opal_argv_join((char **)(uintptr_t)needed, ',');
-        absent = opal_argv_join(missing, ',');
-        gba_common_alert(
-            "%s_%s_companions is \"%s\" and %s %s not loaded; initialization fails unless "
-            "other components provide all other collectives; set companions to \"all\", or "
-            "select --mca %s %s,%s",
-            name, self, wanted, absent, missing[1] == NULL ? "is" : "are", name, self, all);
-        free(absent);
-        free(all);
-    }
-    opal_argv_free(missing);
 }

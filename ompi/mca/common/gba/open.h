@@ -95,12 +95,11 @@ bool gba_common_processors_shared(bool served);
 /* companions.c */
 
 /*
- * Load the other components that an exclusive selection of `self` needs, as the parameter
- * "companions" selects. To be called in the component's open only, also if it is disabled, because
- * the user needs the other collectives in any case.
+ * Load the other components that an exclusive selection of `self` needs. To be called in the
+ * component's open only, also if it is disabled, because the user needs the other collectives in
+ * any case.
  * needed: the components that together provide all collectives, ending with NULL; loaded when the
- * user's list names `self` and lacks them. If one of them is still missing, one line names the
- * parameter.
+ * user's list names `self` and lacks them.
  */
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
                                 const char *const *needed);
