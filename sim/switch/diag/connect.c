@@ -50,7 +50,6 @@ void gba_diag_print_kept(int code)
     gba_json_string(&json, "error", kept);
     gba_json_value(&json, "status", "%d", code);
     gba_json_end(&json);
-    kept[0] = '\0';
 }
 
 /* Let connect, send and receive fail after that time. Returns false for a time in the past. */

@@ -25,8 +25,8 @@ static const char help[] =
     "the daemon's default socket.\n"
     "\n"
     "  --json            print all that the switch reports, as JSON\n"
-    "  --watch[=TIME]    repeat, by default every second; times: seconds, or with a unit (5m)\n"
-    "  --late TIME       a member that is late by so much counts as absent; default: never\n"
+    "  --late TIME       a member that is late by so much counts as absent; default: never.\n"
+    "                    A time is seconds, or has a unit (5m)\n"
     "  --key-file FILE   file with the key of the switch, for TCP; default: the file in\n"
     "                    GBA_SWITCH_KEY_FILE of the environment\n"
     "  --timeout TIME    give up when there is no answer; 1 to 3600; default: 10\n"
@@ -81,10 +81,9 @@ static int show_status(const struct diag *diag)
     .type = GBA_PARAM_UINT, .offset = offsetof(struct diag, field), .min = 1, .max = (most), \
     .unit = UINT64_C(1000000000)
 
-enum { WATCH, LATE, TIMEOUT, TIMES };
+enum { LATE, TIMEOUT, TIMES };
 
-static const gba_param_t times[TIMES] = {[WATCH] = {"--watch", SECONDS(watch, DAY_S)},
-                                         [LATE] = {"--late", SECONDS(late, 30 * DAY_S)},
+static const gba_param_t times[TIMES] = {[LATE] = {"--late", SECONDS(late, 30 * DAY_S)},
                                          [TIMEOUT] = {"--timeout", SECONDS(timeout, 3600)}};
 
 static bool parse_time(const gba_param_t *time, const char *text, struct diag *diag)
@@ -107,9 +106,6 @@ static bool parse_option(int option, struct diag *diag)
     case 'k':
         diag->key_file = optarg;
         return true;
-    case WATCH:
-        diag->watch = 1;
-        return optarg == NULL || parse_time(&times[WATCH], optarg, diag);
     default:
         return parse_time(&times[option], optarg, diag);
     }
@@ -118,7 +114,6 @@ static bool parse_option(int option, struct diag *diag)
 static bool parse(int argc, char **argv, struct diag *diag)
 {
     static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"watch", optional_argument, NULL, WATCH},
                                             {"late", required_argument, NULL, LATE},
                                             {"key-file", required_argument, NULL, 'k'},
                                             {"timeout", required_argument, NULL, TIMEOUT},
@@ -162,13 +157,10 @@ int main(int argc, char **argv)
         gba_diag_print_kept(EXIT_USAGE);
         return EXIT_USAGE;
     }
-    do {
-        code = show_status(&diag);
-        gba_diag_print_kept(code);
-        if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-            gba_diag_complain("cannot print: %s", strerror(errno));
-            return EXIT_NO_SWITCH;
-        }
-    } while (diag.watch != 0 && sleep(diag.watch) == 0);
-    return code;
+    code = show_status(&diag);
+    gba_diag_print_kept(code);
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return code;
+    gba_diag_complain("cannot print: %s", strerror(errno));
+    return EXIT_NO_SWITCH;
 }

@@ -15,7 +15,6 @@ struct diag {
     struct gba_dev_path device; /* what the path says: GBA_DEV_SWITCH */
     const char *key_file;       /* NULL: that of the environment */
     bool json;
-    unsigned watch;   /* seconds; 0: once */
     unsigned timeout; /* seconds */
     unsigned late;    /* seconds after which a late member counts as absent; 0: never */
 };
@@ -26,8 +25,7 @@ int gba_diag_complain(const char *format, ...) __attribute__((format(printf, 1, 
 /* From now on keep the first message, for JSON. */
 void gba_diag_keep(void);
 
-/* Print the kept message as JSON, and forget it. Prints nothing if there is none. code: the exit
- * status. */
+/* Print the kept message as JSON. Prints nothing if there is none. code: the exit status. */
 void gba_diag_print_kept(int code);
 
 /*
