@@ -7,11 +7,9 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/control.h sim/model/control.c \
 	sim/model/port.h sim/model/port.c \
 	gba/spec/gba_dut.h sim/model/dut.c
-# For test benches: the model in C, behind gba_dut.h, and the vectors, where contrib/check rtl has written them.
+# For test benches: the model in C, behind gba_dut.h.
 modeldir = $(pkgdatadir)/spec
 nobase_dist_model_DATA = $(sim_libgbamodel_la_SOURCES) gba/base/order.h gba/spec/gba_regs.h
-nodist_model_DATA = $(wildcard vectors.jsonl.gz)
-CLEANFILES += $(nodist_model_DATA)
 # The device as RTL. contrib/maint/check-rtl builds it.
 EXTRA_DIST += sim/rtl/rtl.mk sim/rtl/gba_memory.sv sim/rtl/gba_memory2.sv sim/rtl/gba_decode.sv sim/rtl/gba_arbiter.sv \
 	sim/rtl/gba_arrival.sv sim/rtl/gba_walker.sv sim/rtl/gba_device.sv \

@@ -28,23 +28,46 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/test_watchdog
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
-GBA_MODEL_TESTS = tests/unit/test_control tests/unit/test_control_search \
-	tests/unit/test_driver_alloc tests/unit/test_model tests/unit/test_model_config \
-	tests/unit/test_model_errors tests/unit/test_model_rounds tests/unit/test_ports
+GBA_MODEL_TESTS = tests/unit/test_control_search tests/unit/test_driver_alloc
+# These can also run beside a design, and write the vectors.
+GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
+	tests/unit/test_model_rounds tests/unit/test_control tests/unit/test_ports
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/unit/test_exchange tests/unit/test_exchange_load \
 	tests/unit/test_info
 if HAVE_CMOCKA
-check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
-TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
+check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS) \
+	tests/rtl/random
+TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 endif
 tests/unit/%.$(OBJEXT) tests/conformance/%.$(OBJEXT) tests/switch/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_UNIT_TESTS): private LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 $(GBA_UNIT_TESTS): gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
+GBA_LOCKSTEP = tests/rtl/liblockstep.la tests/rtl/libfirmware.la
+EXTRA_LTLIBRARIES = $(GBA_LOCKSTEP)
+tests_rtl_liblockstep_la_SOURCES = tests/rtl/lockstep.h tests/rtl/lockstep.c tests/rtl/arrive.h \
+	tests/rtl/rules.c
+tests_rtl_libfirmware_la_SOURCES = $(sim_libgbamodel_la_SOURCES)
+tests_rtl_libfirmware_la_CPPFLAGS = $(AM_CPPFLAGS) -include sim/rtl/firmware.h
+tests_rtl_random_SOURCES = tests/rtl/random.c tests/fuzz/fuzz_model.c
+tests/rtl/%.lo: private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
+$(GBA_RULE_TESTS) tests/rtl/random: private LDADD = $(GBA_LOCKSTEP) $(CMOCKA_LIBS) -ldl
+$(GBA_RULE_TESTS) tests/rtl/random: $(GBA_LOCKSTEP)
+# The vectors that make installs. A release has them, because neither a machine without cmocka nor a build for another
+# architecture can make them. So they depend on no program.
+if HAVE_VECTORS
+dist_spec_DATA += gba/spec/vectors.jsonl.gz
+endif
+MAINTAINERCLEANFILES = gba/spec/vectors.jsonl.gz
+gba/spec/vectors.jsonl.gz: $(patsubst %$(EXEEXT),%.c,$(GBA_RULE_TESTS)) tests/rtl/lockstep.c $(sim_libgbamodel_la_SOURCES)
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(GBA_RULE_TESTS)
+	$(AM_V_GEN)$(MKDIR_P) gba/spec && rm -f $@.new && for test in $(GBA_RULE_TESTS); do \
+		GBA_VECTORS=$@.new ./$$test >$@.log 2>&1 || { cat $@.log; exit 1; }; \
+	done && gzip -9cn $@.new >$@.tmp && mv $@.tmp $@ && rm $@.new $@.log
 # Tests of the Linux driver. They run in a virtual machine with the driver (tests/driver/run), and need
 # only the header of its interface.
 GBA_DRIVER_TESTS = tests/driver/fuzz tests/driver/latency tests/driver/test_calls \
@@ -265,7 +288,7 @@ conformance: tests/conformance/conformance_device
 	GBA_CONFORMANCE_DEVICE=$(DEVICE) tests/conformance/conformance_device
 # The rules on a design of somebody else, which is a library: make conformance-rtl DUT=/path/lib.so.
 .PHONY: conformance-rtl
-conformance-rtl: sim/libgbamodel.la
+conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/random
 	$(srcdir)/contrib/maint/check-rtl --dut $(DUT) .
 if HAVE_LIBEVENT
 $(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
@@ -395,9 +418,8 @@ EXTRA_DIST += tests/switch/corpus-vfio/descriptors tests/switch/corpus-vfio/inte
 	tests/switch/corpus/batch tests/switch/corpus/job-key tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
-EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/fuzz/fuzz_model.c tests/rtl/arrive.h \
-	tests/rtl/faulty.c tests/rtl/lockstep.c tests/rtl/lockstep.h \
-	tests/rtl/random.c tests/rtl/rules.c tests/rtl/test_together.c tests/switch/fuzz_vfio.c
+EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c \
+	tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md tests/models/death.pml \
 	tests/models/death_domains.pml
 

@@ -65,8 +65,7 @@ rules: $(addprefix test_,$(rules))
 
 .PHONY: all rules
 
-# A design as a library of gba_dut.h: this one, the model, and one with faults; and the same tests in lockstep with
-# the model, for each.
+# A design as a library of gba_dut.h: this one, and one with faults.
 dut-rtl.so: libgbartl.so dut.o
 	$(CC) -shared -o $@ dut.o design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
 
@@ -78,21 +77,11 @@ dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
 	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
 		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
 
-lockstep := $(TOP)/tests/rtl/lockstep.c $(firmware)
-dut_%: $(TOP)/tests/unit/test_%.c $(TOP)/tests/rtl/rules.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
-	$(CC) $(CFLAGS) $(filter %.c %.o,$^) -o $@ -lcmocka -ldl
-
-random: $(TOP)/tests/rtl/random.c $(TOP)/tests/fuzz/fuzz_model.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
-	$(CC) $(CFLAGS) $(filter %.c %.o,$^) -o $@ -ldl
-
-# The same with the fuzzer of gba-switchd's sessions.
-fuzz_switch: $(TOP)/tests/rtl/random.c $(TOP)/tests/switch/fuzz_switch.c $(lockstep) $(TOP)/tests/rtl/lockstep.h
-	$(CC) $(CFLAGS) $(filter %.c %.o,$^) $(filter-out $(BUILD)/sim/switch/gba_switchd-%.o,$(switchd)) -o $@ \
+# The fuzzer of gba-switchd's sessions, in lockstep.
+fuzz_switch: $(TOP)/tests/rtl/random.c $(TOP)/tests/switch/fuzz_switch.c $(BUILD)/tests/rtl/random
+	$(CC) $(CFLAGS) $(filter %.c,$^) $(filter-out $(BUILD)/sim/switch/gba_switchd-%.o,$(switchd)) -o $@ \
+		$(addprefix $(BUILD)/tests/rtl/.libs/,liblockstep.a libfirmware.a) \
 		$(BUILD)/gba/.libs/libgbatext.a $(BUILD)/sim/.libs/libgbaprotocol.a -levent_core $(MUNGE_LIBS) -ldl -pthread
-
-suite: random $(addprefix dut_,$(rules))
-lockstep: suite dut-rtl.so
-.PHONY: suite lockstep
 
 # Numbers of README.md.
 size: $(sources)

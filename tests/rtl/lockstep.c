@@ -3,7 +3,8 @@
  * The functions of sim/model/model.h that make each access twice: on the model, and on the design
  * of the library $GBA_DUT (gba/spec/gba_dut.h). What the design returns, stores, interrupts and
  * counts must be the same. The tests of the model are linked with them, so they test the design. A
- * difference fails the test, and its message begins with the rule.
+ * difference fails the test, and its message begins with the rule. Without GBA_DUT they are the
+ * model's own. $GBA_VECTORS: a file to which the accesses are appended as lines of JSON.
  *
  * The registers of a group are read through the design after each access, in turn. A design that
  * offers its state (gba_dut_state) is compared to the last bit instead. A test that sets the state
@@ -24,21 +25,20 @@ uint64_t lockstep_accesses;
 /* Cycles that a design may take to end an access: far more than 708 stores. */
 #define CYCLES_MAX 1000000u
 
-static const struct gba_dut *dut;
+static const struct gba_dut *dut; /* NULL: there is only the model */
 static const struct gba_model *(*state_of)(void *device);
 static void *device;
+static FILE *vectors;                  /* NULL: none */
 static struct gba_model *model, known; /* the device of the test; its state after the last access */
 static bool followed;
 
-static void load(void)
+static void load(const char *path)
 {
-    const char *path = getenv("GBA_DUT");
-    void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct gba_dut *(*table)(void);
 
     if (library == NULL) {
-        fprintf(stderr, "GBA_DUT must name the library of a design: %s\n",
-                path != NULL ? dlerror() : "it is not set");
+        fprintf(stderr, "GBA_DUT must name the library of a design: %s\n", dlerror());
         exit(2);
     }
     *(void **)&table = dlsym(library, "gba_dut");
@@ -211,44 +211,48 @@ static void same_state(const char *rule, const struct gba_model_access *access)
             GBA_GROUP_REG((uint32_t)group, GBA_REG_ARRIVED_MASK + 8 * (turn - GBA_COUNTERS)), 8);
 }
 
-/* The file $GBA_VECTORS, to which all calls are appended as lines of JSON; NULL: none. */
-static FILE *vectors(void)
+/* The access on the design, which the model has made. */
+static void same_access(const struct gba_model_access *access,
+                        const struct gba_model_effects *effects)
 {
-    static FILE *file;
-    const char *path = getenv("GBA_VECTORS");
+    const char *rule = access->write ? rule_of_write(access, effects) : "ACC-6";
+    uint64_t value = on_design(access);
 
-    if (path != NULL && file == NULL)
-        file = fopen(path, "a");
-    return file;
+    if (!access->write && value != effects->value)
+        lockstep_fail(effects->error != GBA_ERROR_NONE ? "ACC-4" : rule_of_read(access),
+                      "the read of %#x is %#llx, not %#llx", access->address,
+                      (unsigned long long)value, (unsigned long long)effects->value);
+    same_effects(rule, effects);
+    same_state(rule, access);
 }
 
 /* The access, and what the model made of it. */
 static void write_vector(const struct gba_model_access *access,
                          const struct gba_model_effects *effects, const char *rule)
 {
-    FILE *file = vectors();
     const char *comma = "";
 
-    if (file == NULL)
+    if (vectors == NULL)
         return;
-    fprintf(file, "{\"port\": %u, \"write\": %d, \"width\": %u, \"address\": \"%#x\", ",
+    fprintf(vectors, "{\"port\": %u, \"write\": %d, \"width\": %u, \"address\": \"%#x\", ",
             access->port, access->write, access->width, access->address);
-    fprintf(file, "\"value\": \"%#llx\", \"random\": \"%#llx\", \"read\": \"%#llx\", \"stores\": [",
+    fprintf(vectors,
+            "\"value\": \"%#llx\", \"random\": \"%#llx\", \"read\": \"%#llx\", \"stores\": [",
             (unsigned long long)access->value, (unsigned long long)access->random,
             (unsigned long long)effects->value);
     for (uint32_t i = 0; i < effects->releases; i++, comma = ", ")
-        fprintf(file, "%s{\"port\": %u, \"address\": \"%#llx\", \"value\": %u}", comma,
+        fprintf(vectors, "%s{\"port\": %u, \"address\": \"%#llx\", \"value\": %u}", comma,
                 effects->release[i].port, (unsigned long long)effects->release[i].address,
                 effects->release[i].sequence);
-    fprintf(file, "], \"interrupts\": [");
+    fprintf(vectors, "], \"interrupts\": [");
     comma = "";
     for (uint32_t port = 0; effects->interrupt && port < GBA_PORTS_MAX; port++) {
         if ((effects->interrupts[port / 64] >> port % 64 & 1) == 0)
             continue;
-        fprintf(file, "%s%u", comma, port);
+        fprintf(vectors, "%s%u", comma, port);
         comma = ", ";
     }
-    fprintf(file, "], \"rule\": \"%s\"}\n", rule);
+    fprintf(vectors, "], \"rule\": \"%s\"}\n", rule);
 }
 
 /* Whether the design is in the state of the model: the test has not changed it. */
@@ -279,41 +283,47 @@ void gba_model_access(struct gba_model *m, const struct gba_model_access *access
 {
     int group = gba_model_group_of(m, access->address);
     bool follow = is_followed(m, group);
-    const char *rule;
-    uint64_t value;
 
     gba_firmware_access(m, access, effects);
     if (!follow)
         return;
     lockstep_accesses++;
-    value = on_design(access);
-    if (!access->write && value != effects->value)
-        lockstep_fail(effects->error != GBA_ERROR_NONE ? "ACC-4" : rule_of_read(access),
-                      "the read of %#x is %#llx, not %#llx", access->address,
-                      (unsigned long long)value, (unsigned long long)effects->value);
-    rule = access->write ? rule_of_write(access, effects) : "ACC-6";
-    write_vector(access, effects, access->write ? rule : rule_of_read(access));
-    same_effects(rule, effects);
-    same_state(rule, access);
+    write_vector(access, effects,
+                 access->write ? rule_of_write(access, effects) : rule_of_read(access));
+    if (dut != NULL)
+        same_access(access, effects);
     remember(group);
 }
 
-void gba_model_init(struct gba_model *m, uint32_t groups, uint32_t ports, const uint64_t uuid[2])
+static void create(uint32_t groups, uint32_t ports, const uint64_t uuid[2])
 {
-    if (dut == NULL)
-        load();
-    gba_firmware_init(m, groups, ports, uuid);
     if (device != NULL)
         dut->destroy(device);
     device = dut->create(groups, ports, uuid);
     if (device == NULL)
         lockstep_fail("CFG-8", "the design cannot be had with %u groups and %u ports", groups,
                       ports);
-    if (vectors() != NULL)
-        fprintf(vectors(), "{\"power_on\": {\"groups\": %u, \"ports\": %u}}\n", groups, ports);
+}
+
+void gba_model_init(struct gba_model *m, uint32_t groups, uint32_t ports, const uint64_t uuid[2])
+{
+    const char *library = getenv("GBA_DUT"), *file = getenv("GBA_VECTORS");
+
+    if (library != NULL && dut == NULL)
+        load(library);
+    if (file != NULL && vectors == NULL)
+        vectors = fopen(file, "a");
+    gba_firmware_init(m, groups, ports, uuid);
+    if (dut != NULL)
+        create(groups, ports, uuid);
+    if (vectors != NULL)
+        fprintf(
+            vectors,
+            "{\"power_on\": {\"groups\": %u, \"ports\": %u, \"uuid\": [\"%#llx\", \"%#llx\"]}}\n",
+            groups, ports, (unsigned long long)uuid[0], (unsigned long long)uuid[1]);
     model = m;
     known = *m;
-    followed = true;
+    followed = dut != NULL || vectors != NULL;
 }
 
 void gba_model_port_up(struct gba_model *m, uint32_t port, uint32_t quota)
@@ -323,10 +333,12 @@ void gba_model_port_up(struct gba_model *m, uint32_t port, uint32_t quota)
     gba_firmware_port_up(m, port, quota);
     if (!follow)
         return;
-    if (vectors() != NULL)
-        fprintf(vectors(), "{\"port_up\": {\"port\": %u, \"quota\": %u}}\n", port, quota);
-    dut->port_up(device, port, quota);
-    (void)dut->advance(device, CYCLES_MAX);
+    if (vectors != NULL)
+        fprintf(vectors, "{\"port_up\": {\"port\": %u, \"quota\": %u}}\n", port, quota);
+    if (dut != NULL) {
+        dut->port_up(device, port, quota);
+        (void)dut->advance(device, CYCLES_MAX);
+    }
     remember(-1);
 }
 
@@ -337,10 +349,12 @@ void gba_model_port_down(struct gba_model *m, uint32_t port, struct gba_model_ef
     gba_firmware_port_down(m, port, effects);
     if (!follow)
         return;
-    if (vectors() != NULL)
-        fprintf(vectors(), "{\"port_down\": {\"port\": %u}}\n", port);
-    dut->port_down(device, port);
-    (void)dut->advance(device, CYCLES_MAX);
-    same_effects("PORT-4", effects);
+    if (vectors != NULL)
+        fprintf(vectors, "{\"port_down\": {\"port\": %u}}\n", port);
+    if (dut != NULL) {
+        dut->port_down(device, port);
+        (void)dut->advance(device, CYCLES_MAX);
+        same_effects("PORT-4", effects);
+    }
     remember(-1);
 }

@@ -3,7 +3,7 @@
  * The inputs of a fuzzer for a design under test: those of the files, then random ones until that
  * many accesses were compared.
  *
- *   random ACCESSES SEED [FILE...]
+ *   GBA_DUT=LIBRARY random ACCESSES SEED [FILE...]
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +43,10 @@ int main(int argc, char **argv)
     uint8_t input[INPUT_MAX];
     unsigned long long accesses = argc > 2 ? strtoull(argv[1], NULL, 0) : 0;
 
-    if (argc < 3)
+    if (argc < 3 || getenv("GBA_DUT") == NULL) {
+        fprintf(stderr, "usage: GBA_DUT=LIBRARY %s ACCESSES SEED [FILE...]\n", argv[0]);
         return 2;
+    }
     for (int i = 3; i < argc; i++, inputs++) {
         FILE *file = fopen(argv[i], "rb");
 
