@@ -96,7 +96,7 @@ module gba_device #(
     integer l;
     always @* begin
         blocked = busy;
-        if (one_valid) blocked[GI'(one_group)] = 1;
+        if (one_valid) blocked[GI'(one[117:113])] = 1;
         if (rel_valid) blocked[GI'(rel_group)] = 1;
         for (l = 0; l < LANES; l = l + 1)
             may_start[l] = req_valid[l] && !(waits[l] && blocked[GI'(waits_for[l*5+:5])]) &&
@@ -155,8 +155,7 @@ module gba_device #(
         EI'(group * PORTS) + EI'(notified);
 
     // The write ports, for the engine and the control unit.
-    reg config_we, round_we, generation_we, members_we, arrived_we, mapped_we, table_we, bound_we, joined_we,
-        concerns_we, notify_we, events_we, cause_we, mask_we;
+    reg [M_BAD-1:0] we; // by the number of the memory
     reg [GI-1:0] w_group;
     reg [WI-1:0] w_word;
     reg [PWI-1:0] w_pword;
@@ -178,40 +177,40 @@ module gba_device #(
     wire [60:0] table_r, table_b;
     wire [9:0] bound_r, bound_b;
     wire [5:0] events_r;
-    gba_memory #(GROUPS, 14, GI, M_CONFIG) config_memory (clk, config_we, w_group, config_w, GI'(r_group), config_r);
-    gba_memory2 #(GROUPS, 62, GI, M_ROUND) round_memory (clk, round_we, w_group, round_w, GI'(r_group), round_r,
-        GI'(walk_group), round_b);
-    gba_memory #(GROUPS, 32, GI, M_GENERATION) generation_memory (clk, generation_we, w_group, data_w[31:0],
+    gba_memory #(GROUPS, 14, GI, M_CONFIG) config_memory (clk, we[M_CONFIG], w_group, config_w, GI'(r_group), config_r);
+    gba_memory #(GROUPS, 62, GI, M_ROUND, 2) round_memory (clk, we[M_ROUND], w_group, round_w,
+        {GI'(walk_group), GI'(r_group)}, {round_b, round_r});
+    gba_memory #(GROUPS, 32, GI, M_GENERATION) generation_memory (clk, we[M_GENERATION], w_group, data_w[31:0],
         GI'(r_group), generation_r);
-    gba_memory2 #(GROUPS * WORDS, WORD, WI, M_MEMBERS) members_memory (clk, members_we, w_word, members_w, r_word,
-        members_r, walk_word, members_b);
-    gba_memory #(GROUPS * WORDS, WORD, WI, M_ARRIVED) arrived_memory (clk, arrived_we, w_word, arrived_w, r_word,
+    gba_memory #(GROUPS * WORDS, WORD, WI, M_MEMBERS, 2) members_memory (clk, we[M_MEMBERS], w_word, members_w,
+        {walk_word, r_word}, {members_b, members_r});
+    gba_memory #(GROUPS * WORDS, WORD, WI, M_ARRIVED) arrived_memory (clk, we[M_ARRIVED], w_word, arrived_w, r_word,
         arrived_r);
-    gba_memory2 #(GROUPS * WORDS, WORD, WI, M_MAPPED) mapped_memory (clk, mapped_we, w_word, mapped_w, r_word,
-        mapped_r, walk_word, mapped_b);
-    gba_memory2 #(GROUPS * MEMBERS, 61, TI, M_TABLE) table_memory (clk, table_we, w_entry, table_w, r_entry, table_r,
-        walk_entry, table_b);
-    gba_memory2 #(GROUPS * MEMBERS, 10, TI, M_BOUND) bound_memory (clk, bound_we, w_entry, data_w[9:0], r_entry,
-        bound_r, walk_entry, bound_b);
-    gba_memory #(GROUPS * WORDS, WORD, WI, M_JOINED) joined_memory (clk, joined_we, w_word, data_w[WORD-1:0], r_word,
-        joined_r);
-    gba_memory #(GROUPS * PWORDS, WORD, PWI, M_CONCERNS) concerns_memory (clk, concerns_we, w_pword, data_w[WORD-1:0],
-        r_pword, concerns_r);
-    gba_memory #(GROUPS * PWORDS, WORD, PWI, M_NOTIFY) notify_memory (clk, notify_we, w_pword, notify_w, r_pword,
+    gba_memory #(GROUPS * WORDS, WORD, WI, M_MAPPED, 2) mapped_memory (clk, we[M_MAPPED], w_word, mapped_w,
+        {walk_word, r_word}, {mapped_b, mapped_r});
+    gba_memory #(GROUPS * MEMBERS, 61, TI, M_TABLE, 2) table_memory (clk, we[M_TABLE], w_entry, table_w,
+        {walk_entry, r_entry}, {table_b, table_r});
+    gba_memory #(GROUPS * MEMBERS, 10, TI, M_BOUND, 2) bound_memory (clk, we[M_BOUND], w_entry, data_w[9:0],
+        {walk_entry, r_entry}, {bound_b, bound_r});
+    gba_memory #(GROUPS * WORDS, WORD, WI, M_JOINED) joined_memory (clk, we[M_JOINED], w_word, data_w[WORD-1:0],
+        r_word, joined_r);
+    gba_memory #(GROUPS * PWORDS, WORD, PWI, M_CONCERNS) concerns_memory (clk, we[M_CONCERNS], w_pword,
+        data_w[WORD-1:0], r_pword, concerns_r);
+    gba_memory #(GROUPS * PWORDS, WORD, PWI, M_NOTIFY) notify_memory (clk, we[M_NOTIFY], w_pword, notify_w, r_pword,
         notify_r);
-    gba_memory #(GROUPS * PORTS, 6, EI, M_EVENTS) events_memory (clk, events_we, w_event, events_w, r_event, events_r);
-    gba_memory #(PORTS, 32, PI, M_CAUSE) cause_memory (clk, cause_we, w_bank, cause_w, PI'(r_bank), cause_r);
-    gba_memory #(PORTS, 32, PI, M_MASK) mask_memory (clk, mask_we, w_bank, data_w[31:0], PI'(r_bank), mask_r);
+    gba_memory #(GROUPS * PORTS, 6, EI, M_EVENTS) events_memory (clk, we[M_EVENTS], w_event, events_w, r_event,
+        events_r);
+    gba_memory #(PORTS, 32, PI, M_CAUSE) cause_memory (clk, we[M_CAUSE], w_bank, cause_w, PI'(r_bank), cause_r);
+    gba_memory #(PORTS, 32, PI, M_MASK) mask_memory (clk, we[M_MASK], w_bank, data_w[31:0], PI'(r_bank), mask_r);
     reg [9:0] count; // the counters that increase by one; RELEASES increases by `releases`
     reg [9:0] releases;
-    reg [9:0] counter_we;
     wire [639:0] counter_r;
     genvar c;
     generate
         for (c = 0; c < 10; c = c + 1) begin : counters
             wire [63:0] now;
-            gba_memory #(GROUPS, 64, GI, 5'(16 + c)) memory (clk, counter_we[c] || count[c] || (c == 1 && releases != 0),
-                w_group, counter_we[c] ? data_w : now + (c == 1 ? 64'(releases) : 64'd1), GI'(r_group), now);
+            gba_memory #(GROUPS, 64, GI, 5'(16 + c)) memory (clk, we[16+c] || count[c] || (c == 1 && releases != 0),
+                w_group, we[16+c] ? data_w : now + (c == 1 ? 64'(releases) : 64'd1), GI'(r_group), now);
             assign counter_r[c*64+:64] = now;
         end
     endgenerate
@@ -365,8 +364,7 @@ module gba_device #(
     wire poke = cu_we && (state == UNIT || cu_held);
     wire [61:0] round_error = {round_r[61:47], group_error, 1'b1, round_r[42:0]};
     always @* begin
-        {config_we, round_we, generation_we, members_we, arrived_we, mapped_we, table_we, bound_we, joined_we,
-            concerns_we, notify_we, events_we, cause_we, mask_we} = 0;
+        we = 0;
         w_group = GI'(group);
         w_word = WI'(group * WORDS) + WI'(word);
         w_pword = PWI'(group * PWORDS) + PWI'(bank >> BITS);
@@ -385,23 +383,22 @@ module gba_device #(
         data_w = value;
         count = 0;
         releases = 0;
-        counter_we = 0;
         if (state == INIT) begin // [CFG-8]
             w_group = GI'(step);
             w_word = WI'(step);
             w_pword = PWI'(step);
             {config_w, members_w, mapped_w, notify_w, data_w} = 0;
             round_w = 0;
-            {config_we, round_we, generation_we} = {3{step < GROUPS}};
-            counter_we = {10{step < GROUPS}};
-            {members_we, mapped_we, joined_we} = {3{step < GROUPS * WORDS}};
-            {concerns_we, notify_we} = {2{step < GROUPS * PWORDS}};
+            {we[M_CONFIG], we[M_ROUND], we[M_GENERATION]} = {3{step < GROUPS}};
+            we[M_BAD-1:M_COUNTER] = {10{step < GROUPS}};
+            {we[M_MEMBERS], we[M_MAPPED], we[M_JOINED]} = {3{step < GROUPS * WORDS}};
+            {we[M_CONCERNS], we[M_NOTIFY]} = {2{step < GROUPS * PWORDS}};
         end else if (go && in_group) begin
             if (group_error_now && group_error != 0 && concerned) begin // [ERR-1, ERR-2]
-                round_we = 1;
+                we[M_ROUND] = 1;
                 round_w = round_error;
                 count[4'(gba_regs::GBA_COUNTER_ERR_ACCESS) - 1 + 4'(group_error)] = 1;
-                {events_we, cause_we} = {2{raise_error && with_ports}};
+                {we[M_EVENTS], we[M_CAUSE]} = {2{raise_error && with_ports}};
             end
             if (group_error == 0 && arrives) begin
                 count[4'(gba_regs::GBA_COUNTER_ARRIVALS)] = counted;
@@ -409,7 +406,7 @@ module gba_device #(
                 count[4'(gba_regs::GBA_COUNTER_LATE)] = late;
                 count[4'(gba_regs::GBA_COUNTER_ROUNDS)] = completes;
                 releases = 10'(late && mapped_r[member_bit]);
-                {round_we, arrived_we} = {2{counted}};
+                {we[M_ROUND], we[M_ARRIVED]} = {2{counted}};
                 round_w[42:32] = {1'b0, arrived_count + 10'd1};
                 round_w[6'd48+6'(word)] = 1;
                 if (completes) begin // [REL-1]: the arrived mask is empty before the first store
@@ -418,60 +415,60 @@ module gba_device #(
                 end
             end
             if (group_error == 0 && notifies) begin // [NOTE-1, NOTE-2]
-                {notify_we, round_we} = {2{current}};
+                {we[M_NOTIFY], we[M_ROUND]} = {2{current}};
                 round_w[47] = 1;
-                {events_we, cause_we} = {2{late}};
+                {we[M_EVENTS], we[M_CAUSE]} = {2{late}};
             end
             if (takes && write && group_error == 0 && !arrives && !notifies) begin
                 if (aperture == TABLE) begin
-                    mapped_we = 1;
-                    table_we = value != 0;
+                    we[M_MAPPED] = 1;
+                    we[M_TABLE] = value != 0;
                 end else if (writes_control) begin
-                    config_we = !scans;
+                    we[M_CONFIG] = !scans;
                     config_w[12:10] = {data[3], data[2], data[0]};
-                    round_we = !scans && ready && !(data[0] && data[2]); // [CFG-6]
+                    we[M_ROUND] = !scans && ready && !(data[0] && data[2]); // [CFG-6]
                     round_w[41:32] = 0;
                     round_w[61:48] = 0;
                 end else if (offset == 16'(gba_regs::GBA_REG_MEMBER_COUNT)) begin
-                    config_we = 1;
+                    we[M_CONFIG] = 1;
                     config_w[9:0] = data[9:0];
                 end else if (offset == 16'(gba_regs::GBA_REG_SEQUENCE)) begin
-                    round_we = 1;
+                    we[M_ROUND] = 1;
                     round_w[31:0] = data;
-                end else members_we = 1;
+                end else we[M_MEMBERS] = 1;
             end
         end else if (go && aperture == PORT && with_ports && takes && write && !page_error) begin
             if (in_events) begin // [IRQ-2]
-                {events_we, cause_we} = 2'b11;
+                {we[M_EVENTS], we[M_CAUSE]} = 2'b11;
                 events_w = events_now & ~data[5:0];
                 cause_w = (events_now & ~data[5:0]) != 0 ? cause_r : cause_r & ~(32'd1 << egroup);
-            end else mask_we = offset == 16'(gba_regs::GBA_PORT_IRQ_MASK);
+            end else we[M_MASK] = offset == 16'(gba_regs::GBA_PORT_IRQ_MASK);
         end else if (state == SCAN) begin
             if (data[1]) begin // [CFG-7]
                 w_word = WI'(group * WORDS) + WI'(step);
                 {config_w, members_w, mapped_w, data_w} = 0;
                 round_w = 0;
-                {config_we, round_we} = {2{step == 0}};
-                {members_we, mapped_we, joined_we} = {3{!scan_last}};
+                {we[M_CONFIG], we[M_ROUND]} = {2{step == 0}};
+                {we[M_MEMBERS], we[M_MAPPED], we[M_JOINED]} = {3{!scan_last}};
             end else if (scan_last) begin // [CFG-4]
-                config_we = !scan_error;
+                we[M_CONFIG] = !scan_error;
                 config_w[12:10] = {data[3], data[2], data[0]};
-                round_we = scan_error;
+                we[M_ROUND] = scan_error;
                 round_w = {round_r[61:47], CONFIG, 1'b1, round_r[42:0]};
                 count[4'(gba_regs::GBA_COUNTER_ERR_CONFIG)] = scan_error;
             end
         end else if (state == RETIRE) begin
             releases = walk_releases;
-            round_we = 1;
+            we[M_ROUND] = 1;
             round_w[47] = 0;
         end else if (state == NOTIFY) begin
             w_pword = PWI'(group * PWORDS) + PWI'(32'(step) - 1);
             notify_w = 0;
-            notify_we = step != 0 && !loaded;
+            we[M_NOTIFY] = step != 0 && !loaded;
         end else if (state == RAISE) begin
             w_event = EI'(group * PORTS) + EI'(notified);
             w_bank = PI'(notified);
-            {events_we, cause_we} = 2'b11;
+            {we[M_EVENTS], we[M_CAUSE]} = 2'b11;
         end
         if (poke) begin // the memories of the control unit's state, at cu_index
             w_group = GI'(cu_index);
@@ -487,21 +484,7 @@ module gba_device #(
             events_w = cu_data[5:0];
             cause_w = cu_data[31:0];
             data_w = cu_data;
-            config_we = cu_sel == M_CONFIG;
-            round_we = cu_sel == M_ROUND;
-            generation_we = cu_sel == M_GENERATION;
-            members_we = cu_sel == M_MEMBERS;
-            arrived_we = cu_sel == M_ARRIVED;
-            mapped_we = cu_sel == M_MAPPED;
-            table_we = cu_sel == M_TABLE;
-            bound_we = cu_sel == M_BOUND;
-            joined_we = cu_sel == M_JOINED;
-            concerns_we = cu_sel == M_CONCERNS;
-            notify_we = cu_sel == M_NOTIFY;
-            events_we = cu_sel == M_EVENTS;
-            cause_we = cu_sel == M_CAUSE;
-            mask_we = cu_sel == M_MASK;
-            if (cu_sel >= M_COUNTER && cu_sel < M_BAD) counter_we[4'(cu_sel-M_COUNTER)] = 1;
+            we = 1 << cu_sel;
         end
     end
 
@@ -510,10 +493,7 @@ module gba_device #(
     wire walk_valid;
     wire [WORD-1:0] walk_set;
     reg one_valid;
-    reg [4:0] one_group;
-    reg [9:0] one_member, one_port;
-    reg [60:0] one_address;
-    reg [31:0] one_sequence;
+    reg [117:0] one; // group, member, port, address / 8, sequence
     wire rel_free = !rel_valid || rel_ready;
     wire [GROUPS-1:0] completed_group = go && arrives && completes ? GROUPS'(1) << group : 0;
     gba_walker #(.GROUPS(GROUPS), .MEMBERS(MEMBERS), .WORD(WORD), .WORDS(WORDS), .WI(WI), .TI(TI)) walker (
@@ -526,21 +506,16 @@ module gba_device #(
         if (rel_free) begin
             rel_valid <= one_valid || walk_valid;
             rel_multicast <= multicast && !one_valid;
-            rel_group <= one_valid ? one_group : walk_group;
-            rel_member <= one_valid ? one_member : walk_member;
-            rel_port <= !with_ports ? 0 : one_valid ? one_port : bound_b;
-            rel_address <= {one_valid ? one_address : table_b, 3'd0};
-            rel_sequence <= one_valid ? one_sequence : round_b[31:0];
+            {rel_group, rel_member, rel_port, rel_address[63:3], rel_sequence} <= one_valid ? one :
+                {walk_group, walk_member, bound_b, table_b, round_b[31:0]};
+            rel_address[2:0] <= 0;
+            if (!with_ports) rel_port <= 0;
             rel_set <= one_valid ? 0 : walk_set;
             one_valid <= 0;
         end
         if (go && arrives && late && mapped_r[member_bit]) begin
             one_valid <= 1;
-            one_group <= group;
-            one_member <= member;
-            one_port <= bound_r;
-            one_address <= table_r;
-            one_sequence <= sequence_now;
+            one <= {group, member, bound_r, table_r, sequence_now};
         end
         if (rst) {rel_valid, one_valid} <= 0;
     end
@@ -597,7 +572,7 @@ module gba_device #(
                     if (page_error || (group_error_now && group_error != 0 && !concerned))
                         bad_access <= bad_access + 1;
                     if ((raise_error && (!with_ports || raise_new)) || (raise_round && raise_new) ||
-                        (mask_we && (cause_r & data & ~mask_r) != 0)) begin // [IRQ-4]
+                        (we[M_MASK] && (cause_r & data & ~mask_r) != 0)) begin // [IRQ-4]
                         irq_valid <= 1;
                         irq_port <= with_ports ? port : 0;
                     end

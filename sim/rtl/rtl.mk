@@ -11,7 +11,7 @@ VERILATOR ?= verilator
 MUNGE_LIBS := $(shell sed -n 's/^MUNGE_LIBS = //p' $(BUILD)/Makefile)
 YOSYS ?= yosys
 root := $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)
-sources := gba_regs.sv $(addprefix $(TOP)/sim/rtl/,gba_memory.sv gba_memory2.sv gba_decode.sv gba_arbiter.sv \
+sources := gba_regs.sv $(addprefix $(TOP)/sim/rtl/,gba_memory.sv gba_decode.sv gba_arbiter.sv \
 	gba_arrival.sv gba_walker.sv gba_device.sv)
 warnings := -Wall -Wno-UNUSEDPARAM -Wno-UNUSEDSIGNAL
 CFLAGS := -std=gnu11 -g -O2 -Wall -Wextra -Werror -fPIC -I$(TOP)
