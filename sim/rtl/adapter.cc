@@ -200,11 +200,17 @@ void gba_rtl_wrote(int memory, int index, long long value)
     follow(&now->known, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
 }
 
-/* Write a memory of the design. The datapath is held, or waits for the control unit. */
+/* Write a memory of the design. The datapath waits for the control unit, or is held until
+ * write_changes ends. */
 static void poke(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value)
 {
     Vgba_device *top = rtl->top;
 
+    if (!top->cu_request && !top->cu_hold) {
+        top->cu_hold = 1;
+        for (settle(rtl); !top->cu_held; settle(rtl))
+            edge(rtl);
+    }
     top->cu_we = 1;
     top->cu_sel = memory;
     top->cu_index = index;
@@ -327,21 +333,12 @@ static void write_port(struct rtl *rtl, uint32_t port)
     poke_changed(rtl, M_MASK, port, bank->irq_mask, known->irq_mask);
 }
 
-/* Write to the design what differs in the model. The datapath is held. */
-static void write_changes(struct rtl *rtl, int only)
+static void write_device(struct rtl *rtl)
 {
     struct gba_model *model = rtl->model, *known = &rtl->known;
     uint32_t groups_free = gba_control_groups_free(model);
     uint64_t bad_access = model->bad_access;
 
-    for (uint32_t i = 0; i < model->groups; i++) {
-        if (only >= 0 && i != (uint32_t)only)
-            continue;
-        if (memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
-            continue;
-        write_group(rtl, i);
-        known->group[i] = model->group[i];
-    }
     for (uint32_t i = 0; i < model->ports; i++) {
         if (memcmp(&model->port[i], &known->port[i], sizeof(known->port[i])) == 0)
             continue;
@@ -354,13 +351,21 @@ static void write_changes(struct rtl *rtl, int only)
     known->bad_access = bad_access;
 }
 
-/* The same after the model was changed outside of an access. only: a group, or -1 for all. */
-static void update(struct rtl *rtl, int only)
+/* Write to the design what differs in the model: in a group, or with -1 in the whole device. */
+static void write_changes(struct rtl *rtl, int only)
 {
-    rtl->top->cu_hold = 1;
-    for (settle(rtl); !rtl->top->cu_held; settle(rtl))
-        edge(rtl);
-    write_changes(rtl, only);
+    struct gba_model *model = rtl->model, *known = &rtl->known;
+
+    for (uint32_t i = 0; i < model->groups; i++) {
+        if (only >= 0 && i != (uint32_t)only)
+            continue;
+        if (memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
+            continue;
+        write_group(rtl, i);
+        known->group[i] = model->group[i];
+    }
+    if (only < 0)
+        write_device(rtl);
     rtl->top->cu_hold = 0;
 }
 
@@ -387,17 +392,6 @@ static struct rtl *find(const struct gba_model *model)
     while (rtl != NULL && rtl->model != model)
         rtl = rtl->next;
     return rtl;
-}
-
-static bool is_changed(const struct rtl *rtl, int group)
-{
-    const struct gba_model *model = rtl->model, *known = &rtl->known;
-
-    if (group >= 0)
-        return memcmp(&model->group[group], &known->group[group], sizeof(known->group[0])) != 0;
-    return memcmp(model->group, known->group, model->groups * sizeof(known->group[0])) != 0 ||
-           memcmp(model->port, known->port, model->ports * sizeof(known->port[0])) != 0 ||
-           model->bad_access != known->bad_access;
 }
 
 /* Put the access on the lane of its port. */
@@ -467,10 +461,8 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
                       struct gba_model_effects *effects)
 {
     struct rtl *rtl = find(model);
-    int group = gba_model_group_of(model, access->address);
 
-    if (is_changed(rtl, group))
-        update(rtl, group);
+    write_changes(rtl, gba_model_group_of(model, access->address));
     make(rtl, access, 1, NULL, effects);
 }
 
@@ -492,13 +484,13 @@ void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint6
 void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota)
 {
     gba_firmware_port_up(model, port, quota);
-    update(find(model), -1);
+    write_changes(find(model), -1);
 }
 
 void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_model_effects *effects)
 {
     gba_firmware_port_down(model, port, effects);
-    update(find(model), -1);
+    write_changes(find(model), -1);
 }
 
 void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
