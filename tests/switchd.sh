@@ -4,9 +4,8 @@
 # this file. It ends with the case. until_true is here for the other cases, too: the cases of hosts source nothing else.
 # shellcheck disable=SC2154,SC2034 # variables of the runners and of the cases
 
-# ADDRESS[:PORT] [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address; with a
-# PORT that of an earlier daemon, whose key stays. Sets
-# $daemon, the device paths $unix and $tcp, and GBA_SWITCH_KEY_FILE.
+# ADDRESS[:PORT] [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address. With a PORT
+# the key of an earlier daemon stays. Sets $daemon, the device paths $unix and $tcp, and GBA_SWITCH_KEY_FILE.
 switch_start() {
     local address=$1 program=${GBA_TEST_SWITCHD:-$build/sim/switch/gba-switchd}
     shift
@@ -16,9 +15,9 @@ switch_start() {
     [ -z "${HOSTS-}" ] || key=/tmp/key.$BASHPID
     [ "${address#*:}" != "$address" ] || {
         rm -f "$key" # of an earlier daemon
-        (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$key")
         address=$address:0
     }
+    [ -f "$key" ] || (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$key")
     export GBA_SWITCH_KEY_FILE=$key
     : >"$work/ready"
     "$program" --listen "$work/switch" --tcp "$address" --key-file "$key" --log-level error "$@" \
@@ -26,6 +25,12 @@ switch_start() {
     daemon=$!
     until_true grep -q '^gba-switchd ready: ' "$work/ready"
     read -r _ _ unix tcp _ <"$work/ready"
+}
+
+# The address of a daemon that is started again there. Its port is none of those that the kernel gives to other
+# programs in between (ip_local_port_range).
+switch_address() {
+    echo "127.0.0.1:$((10000 + BASHPID % 20000))"
 }
 
 # Wait until COMMAND is true; 20 seconds at most, as limit_of in tests/load.sh.

@@ -62,7 +62,7 @@ switch_regained() {
 switch_during() {
     local action
     limit 120
-    switch_start 127.0.0.1
+    switch_start "$(switch_address)"
     switch_options "$1"
     switch_job -np "$2" -- early_exit 100 "$work/go"
     for action in "${@:4}"; do
@@ -101,7 +101,7 @@ switch_during_all() {
 switch_late() {
     local name
     limit 120
-    switch_start 127.0.0.1
+    switch_start "$(switch_address)"
     switch_options "$1"
     wrapper=() # each rank has the key file, because no rank could request a key of the job
     name=$tcp
