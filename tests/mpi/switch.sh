@@ -355,9 +355,10 @@ switch_stopped_away() {
     switch_start "$address"
     switch_options tcp
     switch_job --map-by slot -- stuck 1 20
+    until_true one_stopped
     until_true diag_shows '^  member 3: late; port [0-9]+, process [0-9]+ on hostb at ' 0
     cat "$work/diag"
-    kill -CONT "$(sed -nE 's/^  member 3: .*, process ([0-9]+) on .*/\1/p' "$work/diag")"
+    kill -CONT "$stopped"
     switch_survived stuck
 }
 
