@@ -2,11 +2,11 @@
 /* The command line of gba-switchd. */
 #include "sim/switch/command_line.h"
 
-#include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/command_line.h"
 #include "gba/base/number.h"
 #include "gba/base/switch_socket.h"
 #include "gba/params.h"
@@ -208,6 +208,7 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
     struct option known[SETTINGS + 3] = {[SETTINGS] = {"help", no_argument, NULL, 'h'},
                                          {"version", no_argument, NULL, 'V'}};
     bool listen_given = false;
+    char message[512];
     int option;
 
     *options = (struct gba_switchd_options){.groups = GBA_GROUPS,
@@ -223,7 +224,11 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
         known[i] = (struct option){setting->name, flag ? no_argument : required_argument, NULL,
                                    FIRST + (int)i};
     }
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+    while ((option = gba_option_next(argc, argv, known, message, sizeof(message))) != -1) {
+        if (option == '?') {
+            fprintf(stderr, "gba-switchd: %s\n", message);
+            return GBA_SWITCHD_EXIT_USAGE;
+        }
         if (option == 'h') {
             fputs(help, stdout);
             return GBA_SWITCHD_EXIT_OK;
@@ -233,8 +238,8 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                    GBA_VERSION_PATCH);
             return GBA_SWITCHD_EXIT_OK;
         }
-        if (option < FIRST || !set_option(&settings[option - FIRST], optarg, options))
-            return GBA_SWITCHD_EXIT_USAGE; /* getopt_long has printed an unknown one */
+        if (!set_option(&settings[option - FIRST], optarg, options))
+            return GBA_SWITCHD_EXIT_USAGE;
         listen_given |= settings[option - FIRST].set == set_listen;
     }
     if (optind < argc) {
