@@ -167,7 +167,7 @@ tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLA
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
-EXTRA_DIST += tests/unit/two_sockets.xml tests/unit/two_packages.xml tests/unit/gba_info.golden
+EXTRA_DIST += tests/unit/two_sockets.xml tests/unit/two_packages.xml
 
 # What several of them share. The linker replaces functions of the library by those of a test.
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
@@ -461,6 +461,7 @@ tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/README.md tests/limit.h tests/load.sh tests/suite.h tests/unit/file_limit.h \
 	tests/unit/pair.h
+EXTRA_DIST += tests/golden.sh tests/golden/gba-env tests/golden/gba_info
 EXTRA_DIST += tests/cluster tests/lacks.sh tests/mpi/cases.sh tests/mpi/containers.sh \
 	tests/mpi/domains.sh tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh \
 	tests/mpi/lacks.sh tests/mpi/messages.sh tests/mpi/random.sh tests/mpi/releases.sh \
