@@ -101,15 +101,4 @@ PEER_TEST(test_guest_and_client, peer_begin, peer_end)
     assert_int_equal(access(socket_of(1), F_OK), -1);
 }
 
-PEER_TEST(test_options, peer_begin, peer_end)
-{
-    const char *const missing[] = {"--vfio-user", "no-such-directory", NULL};
-    const char *const none[] = {"--vfio-user-devices", "0", NULL};
-    const char *const many[] = {"--vfio-user-devices", "709", NULL};
-
-    assert_int_equal(peer_start_fails(&process, missing), 1);
-    assert_int_equal(peer_start_fails(&process, none), 2);
-    assert_int_equal(peer_start_fails(&process, many), 2);
-}
-
 TEST_MAIN(alarm(test_limit(120)))
