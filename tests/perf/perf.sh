@@ -7,6 +7,8 @@ build=$(cd "${1:?usage: tests/perf/run BUILD}" && pwd -P)
 . "$top/contrib/lib.sh"
 # shellcheck source=tests/load.sh
 . "$top/tests/load.sh"
+# shellcheck source=tests/golden.sh
+. "$top/tests/golden.sh"
 prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
 perf=$prefix/bin/gba_perf
 report=$(find "$prefix" -name gba_perf_report -type f | head -n 1)
@@ -34,18 +36,6 @@ json_is() {
             die "@_: " . @c . " results\n" unless @c == 1; $c[0] }
         my $good = eval $ARGV[0]; die $@ if $@; exit($good ? 0 : 1)' "$1" <"$work/out" && return 0
     echo "false: $1"
-    return 1
-}
-
-# VALUE ALLOWED OPTION...: exit status 2, and one line with the option, the value and the allowed values.
-refuses() {
-    local value=$1 allowed=$2 code=0
-    shift 2
-    "$perf" "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
-        grep -qF -e "$value" "$work/err" && grep -qF -e "$allowed" "$work/err" && grep -q "^gba_perf: $1" "$work/err" &&
-        return 0
-    cat "$work/out" "$work/err"
     return 1
 }
 
