@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Compare what a tool prints with tests/golden/TOOL. Source it with $top set to the sources and $work to a directory.
+# What a tool prints, and its exit status. Source it with $top set to the sources and $work to a directory.
 #
-# That file has a row for each run, and further lines that the tool prints behind a bar:
+# tests/golden/TOOL has a row for each run, and further lines that the tool prints behind a bar:
 #
 #   STATUS|SETTINGS|ARGUMENTS|LINES|what the tool prints
 #
@@ -54,4 +54,17 @@ golden_printed() {
         *) grep -E "^($(printf '%s\n' "$lines" | tr , '|'))(  |:)" "$work/out" ;;
         esac
     } | sed -E "${varying-}; s#${name-%}#%#g; s#$work#~#g; s/^([a-z_-]+) [0-9]+(\.[0-9]+){2}\$/\1 VERSION/; s/  +/ /g; 1!s/^/|/"
+}
+
+# STATUS PATTERN COMMAND...: the command ends with that status, and prints a line with the pattern; '': it may print none.
+ends() {
+    ends_wanted=$1
+    ends_pattern=$2
+    shift 2
+    ends_status=0
+    "$@" >"$work/ends.out" 2>"$work/ends.err" </dev/null || ends_status=$?
+    [ "$ends_status" -eq "$ends_wanted" ] && echo | grep -qE -e "$ends_pattern" "$work/ends.out" "$work/ends.err" - && return
+    echo "exit status $ends_status"
+    cat "$work/ends.out" "$work/ends.err"
+    return 1
 }
