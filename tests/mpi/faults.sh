@@ -258,11 +258,8 @@ END
     printf -v long_name 'x%.0s' {1..300}
     rows <<END
 bad-option | 3 | quiet sim?lose_everything=1 | early_exit 20 | only/unknown option "lose_everything"/
-bad-value | 3 | quiet sim?groups=33 | early_exit 20 | only/groups=33.*1 to 32/
-bad-name | 3 | quiet sim:a/b | early_exit 20 | only/name of a simulated device/
 bad-name-long | 3 | quiet sim:$long_name | early_exit 20 | only/name of a simulated device/
 bad-path-long | 3 | quiet /dev/$long_name | early_exit 20 | only/at most [0-9]+ characters/
-bad-word | 3 | quiet device_path=gba0 | early_exit 20 | only/allowed: an absolute path/
 bad-null | 3 | quiet /dev/null | early_exit 20 | only/not a GBA/
 bad-file | 3 | quiet $top/tests/README.md | early_exit 20 | only/not a GBA/
 bad-missing | 3 | quiet /dev/gba-missing | early_exit 20 | only/no device/
