@@ -20,7 +20,14 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     if (bytes > sizeof all->board[0])
         return GBA_ERR_OOB;
     memcpy(all->board[me->oob.rank], in, bytes);
+    all->bytes[me->oob.rank] = bytes;
     pthread_barrier_wait(&all->barrier);
+    for (uint32_t rank = 0; rank < all->size; rank++)
+        if (all->bytes[rank] != bytes) {
+            fprintf(stderr, "rank %u passes %zu bytes, rank %u %zu\n", me->oob.rank, bytes, rank,
+                    all->bytes[rank]);
+            return GBA_ERR_OOB;
+        }
     for (uint32_t rank = 0; rank < all->size; rank++)
         memcpy((unsigned char *)out + rank * bytes, all->board[rank], bytes);
     pthread_barrier_wait(&all->barrier);
@@ -32,7 +39,8 @@ static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
     const struct member *me = ctx;
     uint64_t every[MEMBERS_MAX][GBA_OOB_WORDS] = {{0}};
 
-    (void)oob_allgather(ctx, words, every, count * sizeof *words);
+    if (GBA_OK != oob_allgather(ctx, words, every, count * sizeof *words))
+        return GBA_ERR_OOB;
     for (uint32_t rank = 0; rank < me->oob.size; rank++)
         for (uint32_t i = 0; i < count; i++) {
             const uint64_t theirs = ((uint64_t *)every)[rank * count + i];
@@ -160,23 +168,37 @@ void member_end(struct member *me)
     gba_device_fini(me->device);
 }
 
-static gba_status_t notify(struct member *me)
+/* As exchange_notices of gba/gpu/helper.c. */
+static gba_status_t exchange_notices(struct member *me, bool done, bool *all_done)
 {
-    gba_notification_t every[MEMBERS_MAX], next;
+    struct notice {
+        unsigned char facts[sizeof(gba_notification_t)], done;
+    } own = {.done = done}, every[MEMBERS_MAX];
+    gba_notification_t facts, next;
+    gba_status_t status;
     uint32_t to;
 
     while (GBA_OK == gba_team_notification(me->team, &next, &to))
         me->notification = next;
-    (void)me->oob.allgather(me->oob.ctx, &me->notification, every, sizeof next);
-    for (uint32_t rank = 0; rank < me->oob.size; rank++)
-        if (rank != me->oob.rank)
-            (void)gba_notification_take(&every[rank]);
-    return gba_barrier_test(me->team);
+    memcpy(own.facts, &me->notification, sizeof facts);
+    status = me->oob.allgather(me->oob.ctx, &own, every, sizeof own);
+    *all_done = true;
+    for (uint32_t rank = 0; rank < me->oob.size && GBA_OK == status; rank++) {
+        memcpy(&facts, every[rank].facts, sizeof facts);
+        *all_done = *all_done && 1 == every[rank].done;
+        if (rank == me->oob.rank || 0 == facts.round)
+            continue;
+        (void)gba_notification_take(&facts);
+        if (done && 0 == facts.completed && GBA_OK == gba_notification_answer(&facts, &next))
+            me->notification = next;
+    }
+    return status;
 }
 
 gba_status_t member_barrier(struct member *me)
 {
     uint64_t word = 0;
+    bool all_done;
     gba_status_t status;
     gba_due_t due;
 
@@ -186,11 +208,19 @@ gba_status_t member_barrier(struct member *me)
     } else {
         status = gba_barrier_wait(me->team, NULL, NULL);
     }
-    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status)
-        status = notify(me);
+    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
+        status = exchange_notices(me, false, &all_done);
+        if (GBA_OK == status)
+            status = gba_barrier_test(me->team);
+    }
     due = status < GBA_OK ? GBA_DUE_NOTHING : gba_team_due(me->team, true);
     if (GBA_DUE_NOTHING == due)
         return status < GBA_OK ? status : GBA_OK;
+    all_done = gba_team_path(me->team) >= GBA_PATH_SOFTWARE;
+    for (status = GBA_OK; GBA_OK == status && !all_done;)
+        status = exchange_notices(me, true, &all_done);
+    if (GBA_OK != status)
+        return status;
     me->attr.id = new_id(me);
     return (GBA_DUE_RECOVER == due ? gba_team_recover
             : GBA_DUE_TRIAL == due ? gba_team_trial

@@ -22,6 +22,7 @@ struct members {
     uint32_t size;
     char job[32]; /* of the device; other runs at the same time have another one */
     unsigned char board[MEMBERS_MAX][8192];
+    size_t bytes[MEMBERS_MAX]; /* of each, the same in one call */
     /* Of the test, zeros at first; a test registers them with CUDA. */
     uint64_t user[64 * 1024] __attribute__((aligned(4096)));
 };

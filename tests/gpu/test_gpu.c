@@ -77,6 +77,25 @@ TEST(mixed_teams_on_every_path)
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
+/* A rank that the dying device has released comes to the agreement while the others still exchange
+ * notifications: they meet first. */
+TEST(a_device_dies_in_a_barrier_before_an_agreement)
+{
+    static const char *const variables[][2] = {{"GBA_TRIAL_AFTER", "30"},
+                                               {"GBA_TRIAL_TEST", "1"},
+                                               {"GBA_OFFLOAD", "fastest"},
+                                               {"GBA_MIN_HOSTS", "1"}};
+    static struct path path = {"sim?die_after=29&die_release=1", NULL, NULL, "software"};
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    for (size_t i = 0; i < 4; i++)
+        setenv(variables[i][0], variables[i][1], 1);
+    assert_int_equal(members_run(3, on_path, &path), 0);
+    for (size_t i = 0; i < 4; i++)
+        unsetenv(variables[i][0]);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+}
+
 /* ----------------------------------------------------------------------------- one process --- */
 
 /* A member of a process that is a team by itself. */
