@@ -31,7 +31,7 @@ put_apart() {
 # NAME: another job holds this simulated device, so that it outlives killed jobs. That job has one
 # group, for its MPI_COMM_WORLD of 2 ranks.
 hold() {
-    running 0 || fail "tests of before still run"
+    until_true running 0 # processes of a killed job may still end
     "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$1" -np 2 \
         "$programs/many" 1000000000 >"$work/holder" 2>&1 &
     holder=$!
