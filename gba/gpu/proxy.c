@@ -372,16 +372,22 @@ gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
 
 void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member)
 {
+    const struct timespec nap = {.tv_nsec = NAP_NS};
     struct gba_gpu_group **at = &proxy.first;
 
     group->made &= ~(UINT64_C(1) << member);
     if (0 != group->made)
         return;
+    /* Its helper may wait for another rank, which leaves another team and waits for a helper of
+     * this process in the same way. So the other groups are served meanwhile. */
+    while (GBA_GPU_HELPED == group->state) {
+        gba_gpu_resume();
+        nanosleep(&nap, NULL);
+        gba_gpu_pause();
+    }
     while (*at != group)
         at = &(*at)->next;
     *at = group->next;
-    if (GBA_GPU_HELPED == group->state)
-        pthread_join(group->helper, NULL);
     group_free(group);
     if (proxy.first != NULL)
         return;

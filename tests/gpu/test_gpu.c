@@ -235,6 +235,52 @@ TEST(an_error_of_the_runtime_ends_the_wait)
     alone_end(one);
 }
 
+static gba_status_t (*min_of_members)(void *ctx, uint64_t *words, uint32_t count);
+static uint64_t agrees, passed, in_time;
+
+/* An agreement that needs a barrier of another team. */
+static gba_status_t min_after_barrier(void *ctx, uint64_t *words, uint32_t count)
+{
+    word_set(&agrees, 1);
+    word_await(&passed, 1);
+    word_set(&in_time, word_get(&passed));
+    return min_of_members(ctx, words, count);
+}
+
+/* A kernel whose barrier comes when the other member is being destroyed. arg: its GPU member. */
+static void *barrier_meanwhile(void *arg)
+{
+    word_await(&agrees, 1);
+    usleep(100000);
+    (void)gba_gpu_barrier(arg, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+    word_set(&passed, 1);
+    return NULL;
+}
+
+TEST(other_teams_are_served_while_a_member_is_destroyed)
+{
+    struct alone *one = alone("sim?die_after=3"), *other = alone("none");
+    pthread_t thread;
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    min_of_members = one->me.oob.min;
+    one->me.oob.min = min_after_barrier;
+    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+    assert_int_equal(gba_gpu_member_create(other->me.team, &other->attr, &other->gpu), GBA_OK);
+    pthread_create(&thread, NULL, barrier_meanwhile, &other->gpu);
+    while (0 == word_get(&agrees)) {
+        assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_OK);
+        usleep(20000); /* the agreement comes after the barrier */
+    }
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    assert_int_equal(word_get(&in_time), 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(gba_gpu_member_destroy(&other->gpu), GBA_OK);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    alone_end(one);
+    alone_end(other);
+}
+
 TEST(streams_and_graphs)
 {
     struct alone *one = alone("sim");
