@@ -48,7 +48,9 @@ $(GBA_UNIT_TESTS): gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
 GBA_LOCKSTEP = tests/rtl/liblockstep.la tests/rtl/libfirmware.la
+# Automake does not clean these.
 EXTRA_LTLIBRARIES = $(GBA_LOCKSTEP)
+CLEANFILES += $(GBA_LOCKSTEP)
 tests_rtl_liblockstep_la_SOURCES = tests/rtl/lockstep.h tests/rtl/lockstep.c tests/rtl/arrive.h \
 	tests/rtl/rules.c
 tests_rtl_libfirmware_la_SOURCES = $(sim_libgbamodel_la_SOURCES)
