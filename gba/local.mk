@@ -37,7 +37,7 @@ GBA_LIB_SOURCES = \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/trial_batch.h gba/team/trial_batch.c \
 	gba/team/trial_run.h gba/team/trial_run.c gba/team/trial_short.c \
-	gba/team/team.c gba/team/cores.c gba/team/cores_steps.h gba/team/wire.c gba/team/gpu.c
+	gba/team/team.c gba/team/cores.c gba/team/cores_steps.h gba/team/wire.c gba/team/gpu.c gba/team/notices.c
 
 # What users write and programs print: also of the programs that are not linked with libgba.
 noinst_LTLIBRARIES += gba/libgbatext.la

@@ -13,11 +13,6 @@
 #include "gba/bootstrap.h"
 #include "gba/gba.h"
 
-/* What a member passes to all others in one call of the exchange: a gba_notification_t, and a byte
- * that is 1 if the member has completed the barrier. The length is odd, so that no other call of
- * the exchange matches by chance. */
-#define NOTICE_BYTES (sizeof(gba_notification_t) + 1)
-
 /* The device of a member: its uuid, or if it does not answer so far its name. */
 struct device_name {
     uint8_t uuid[GBA_UUID_SIZE];
@@ -33,9 +28,9 @@ struct gba_bootstrap_team {
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
-    gba_notification_t latest; /* of this member */
-    void *gathered;            /* for what all members pass in one call */
-    bool broken;               /* a barrier has failed: the members do not meet any more */
+    void *gathered; /* for what all members pass in one call */
+    gba_notices_t notices;
+    bool broken; /* a barrier has failed: the members do not meet any more */
     char message[256];
 };
 
@@ -70,6 +65,7 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     made->gathered = calloc(made->oob->size, sizeof(struct device_name));
     if (made->gathered == NULL)
         status = GBA_ERR_NOMEM;
+    made->notices = (gba_notices_t){.oob = made->oob, .all = made->gathered};
     gba_params_default(&made->params);
     if (params != NULL)
         made->params = *params;
@@ -113,7 +109,7 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
     team->attr.id = gba_bootstrap_team_id();
     team->attr.device = team->device;
     team->attr.device_status = team->device_status;
-    team->latest = (gba_notification_t){0};
+    team->notices.latest = (gba_notification_t){0};
     if (team->remote == NULL)
         return GBA_OK;
     device_name_get(team, &mine);
@@ -196,70 +192,6 @@ gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_par
     return status;
 }
 
-/*
- * One call of the exchange for notifications. done: this member has completed the barrier. A
- * notification of another member is answered in the next call, which its sender makes too, because
- * its barrier has not completed. all_done: set on GBA_OK: no member needs another call.
- */
-static gba_status_t exchange_notices(gba_bootstrap_team_t *team, bool done, bool *all_done)
-{
-    const gba_oob_t *oob = team->oob;
-    gba_notification_t facts = team->latest, next;
-    uint8_t mine[NOTICE_BYTES];
-    gba_status_t status;
-    uint32_t to;
-
-    while (GBA_OK == gba_team_notification(team->team, &next, &to))
-        facts = next; /* the same facts for each neighbour */
-    memcpy(mine, &facts, sizeof facts);
-    mine[sizeof facts] = done;
-    status = oob->allgather(oob->ctx, mine, team->gathered, sizeof mine);
-    if (GBA_OK != status)
-        return status;
-    team->latest = facts;
-    *all_done = true;
-    for (uint32_t i = 0; i < oob->size; i++) {
-        const uint8_t *notice = (const uint8_t *)team->gathered + i * NOTICE_BYTES;
-
-        memcpy(&facts, notice, sizeof facts);
-        *all_done = *all_done && 1 == notice[sizeof facts];
-        if (i == oob->rank || 0 == facts.round)
-            continue;
-        (void)gba_notification_take(&facts);
-        if (done && 0 == facts.completed && GBA_OK == gba_notification_answer(&facts, &next))
-            team->latest = next;
-    }
-    return GBA_OK;
-}
-
-/* Meet all members after a barrier on a device, which one of them may not have completed yet. */
-static gba_status_t meet(gba_bootstrap_team_t *team)
-{
-    bool all_done = gba_team_path(team->team) >= GBA_PATH_SOFTWARE;
-    gba_status_t status = GBA_OK;
-
-    while (GBA_OK == status && !all_done)
-        status = exchange_notices(team, true, &all_done);
-    return status;
-}
-
-/* Complete a barrier whose device has failed. Its leaders may also need signals of others, which
- * progress receives. */
-static gba_status_t complete(gba_bootstrap_team_t *team)
-{
-    gba_status_t status = GBA_INPROGRESS;
-    bool unused;
-
-    while (GBA_INPROGRESS == status || GBA_ERR_DEAD == status) {
-        status = exchange_notices(team, false, &unused);
-        if (GBA_OK == status)
-            status = gba_barrier_test(team->team);
-        if (GBA_INPROGRESS == status)
-            status = gba_barrier_progress(team->team);
-    }
-    return status;
-}
-
 /* What the members agree on between two barriers, if anything. The same on all of them. */
 static gba_status_t agree_due(gba_bootstrap_team_t *team)
 {
@@ -268,7 +200,7 @@ static gba_status_t agree_due(gba_bootstrap_team_t *team)
 
     if (GBA_DUE_NOTHING == due)
         return GBA_OK;
-    status = meet(team);
+    status = gba_notices_meet(&team->notices, team->team);
     if (GBA_OK == status)
         status = begin_agreement(team);
     if (GBA_OK != status)
@@ -296,7 +228,7 @@ gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
         if (GBA_OK == status) /* nothing is due */
             return GBA_OK;
         if (GBA_ERR_DEAD == status)
-            status = complete(team);
+            status = gba_notices_complete(&team->notices, team->team);
     }
     if (GBA_OK == status || GBA_RENEGOTIATE == status || GBA_NOTIFY == status)
         status = agree_due(team);
@@ -324,6 +256,6 @@ void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
     if (team == NULL)
         return;
     if (!team->broken)
-        (void)meet(team);
+        (void)gba_notices_meet(&team->notices, team->team);
     team_free(team);
 }

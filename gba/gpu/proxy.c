@@ -315,9 +315,14 @@ static struct gba_gpu_group *group_new(gba_team_t *team, const gba_gpu_attr_t *a
 
     if (group == NULL)
         return NULL;
+    group->notices =
+        (gba_notices_t){.oob = attr->oob, .all = calloc(attr->oob->size, GBA_NOTICE_BYTES)};
     group->bytes = (2 * members * sizeof *group->doors + page - 1) / page * page;
     memory = mmap(NULL, group->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (MAP_FAILED == memory) {
+    if (group->notices.all == NULL || MAP_FAILED == memory) {
+        if (MAP_FAILED != memory)
+            munmap(memory, group->bytes);
+        free(group->notices.all);
         free(group);
         return NULL;
     }
@@ -338,6 +343,7 @@ static struct gba_gpu_group *group_new(gba_team_t *team, const gba_gpu_attr_t *a
 static void group_free(struct gba_gpu_group *group)
 {
     munmap(group->doors, group->bytes);
+    free(group->notices.all);
     free(group);
 }
 

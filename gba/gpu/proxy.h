@@ -49,7 +49,7 @@ struct gba_gpu_group {
     uint64_t since, watched; /* ns: the first arrival was seen; the last look at the clock */
     bool reported;
     gba_status_t status; /* GBA_OK: the round of the helper is complete */
-    gba_notification_t notification;
+    gba_notices_t notices;
     pthread_t helper;
     gba_word_t helped;
 };

@@ -147,6 +147,7 @@ gba_status_t member_team(struct member *me, const char *path, bool gpu)
         fprintf(stderr, "%s\n", message);
         return GBA_ERR_PARAM;
     }
+    me->notices = (gba_notices_t){.oob = &me->oob, .all = me->gathered};
     if (path != NULL)
         me->device_status = gba_device_init(path, &device, &me->device);
     me->attr = (gba_team_attr_t){.name = "all",
@@ -168,37 +169,9 @@ void member_end(struct member *me)
     gba_device_fini(me->device);
 }
 
-/* As exchange_notices of gba/gpu/helper.c. */
-static gba_status_t exchange_notices(struct member *me, bool done, bool *all_done)
-{
-    struct notice {
-        unsigned char facts[sizeof(gba_notification_t)], done;
-    } own = {.done = done}, every[MEMBERS_MAX];
-    gba_notification_t facts, next;
-    gba_status_t status;
-    uint32_t to;
-
-    while (GBA_OK == gba_team_notification(me->team, &next, &to))
-        me->notification = next;
-    memcpy(own.facts, &me->notification, sizeof facts);
-    status = me->oob.allgather(me->oob.ctx, &own, every, sizeof own);
-    *all_done = true;
-    for (uint32_t rank = 0; rank < me->oob.size && GBA_OK == status; rank++) {
-        memcpy(&facts, every[rank].facts, sizeof facts);
-        *all_done = *all_done && 1 == every[rank].done;
-        if (rank == me->oob.rank || 0 == facts.round)
-            continue;
-        (void)gba_notification_take(&facts);
-        if (done && 0 == facts.completed && GBA_OK == gba_notification_answer(&facts, &next))
-            me->notification = next;
-    }
-    return status;
-}
-
 gba_status_t member_barrier(struct member *me)
 {
     uint64_t word = 0;
-    bool all_done;
     gba_status_t status;
     gba_due_t due;
 
@@ -208,19 +181,15 @@ gba_status_t member_barrier(struct member *me)
     } else {
         status = gba_barrier_wait(me->team, NULL, NULL);
     }
-    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
-        status = exchange_notices(me, false, &all_done);
-        if (GBA_OK == status)
-            status = gba_barrier_test(me->team);
-    }
+    if (GBA_ERR_DEAD == status)
+        status = gba_notices_complete(&me->notices, me->team);
     due = status < GBA_OK ? GBA_DUE_NOTHING : gba_team_due(me->team, true);
     if (GBA_DUE_NOTHING == due)
         return status < GBA_OK ? status : GBA_OK;
-    all_done = gba_team_path(me->team) >= GBA_PATH_SOFTWARE;
-    for (status = GBA_OK; GBA_OK == status && !all_done;)
-        status = exchange_notices(me, true, &all_done);
+    status = gba_notices_meet(&me->notices, me->team);
     if (GBA_OK != status)
         return status;
+    me->notices.latest = (gba_notification_t){0};
     me->attr.id = new_id(me);
     return (GBA_DUE_RECOVER == due ? gba_team_recover
             : GBA_DUE_TRIAL == due ? gba_team_trial

@@ -37,7 +37,8 @@ struct member {
     gba_device_t *device;
     gba_status_t device_status;
     gba_team_t *team;
-    gba_notification_t notification;
+    gba_notices_t notices;
+    unsigned char gathered[MEMBERS_MAX * GBA_NOTICE_BYTES];
 };
 
 /* Make what `size` members share, and one of them, whose exchange waits for the others. */
