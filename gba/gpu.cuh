@@ -6,8 +6,11 @@
  *
  *     __global__ void steps(gba_gpu_member_t member) {
  *         gba_gpu_session_t session = gba_gpu_open(&member, GBA_GPU_BLOCK);
- *         for (...) { ...; if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0)) ...
- * } gba_gpu_close(&session);
+ *         for (...) {
+ *             ...;
+ *             if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0)) ...
+ *         }
+ *         gba_gpu_close(&session);
  *     }
  *
  * One thread of the cooperating ones rings the doorbell with one 64-bit store, and polls the flag.
@@ -327,8 +330,7 @@ GBA_GPU_FN gba_status_t gba_gpu_barrier(const gba_gpu_member_t *member, gba_gpu_
 
 #if defined(__cplusplus) && !defined(GBA_GPU_ON_CPU)
 /* A session in the shape of NCCL's barrier sessions. */
-class gba_gpu_barrier_session
-{
+class gba_gpu_barrier_session {
   public:
     __device__ gba_gpu_barrier_session(gba_gpu_coop_t coop, const gba_gpu_member_t &member)
         : session(gba_gpu_open(&member, coop))
