@@ -425,4 +425,23 @@ TEST(two_agreements_on_a_list)
     two_agreements(true);
 }
 
-TEST_MAIN(if (0 != setup(NULL)) return 1; close(script_listener))
+/* Each test has a listener of its own. */
+static int path_setup(void **state)
+{
+    const int failed = setup(state);
+
+    close(script_listener);
+    return failed;
+}
+
+static int path_teardown(void **state)
+{
+    (void)state;
+    unlink(script_file);
+    return rmdir(script_dir);
+}
+
+int main(void)
+{
+    return SUITE_RUN(path_setup, path_teardown);
+}
