@@ -35,7 +35,7 @@ GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_config tests/unit/t
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/unit/test_exchange tests/unit/test_exchange_load \
+GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_ranks tests/unit/test_exchange tests/unit/test_exchange_load \
 	tests/unit/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS) \
@@ -565,3 +565,6 @@ GBA_GPU_MEMBERS = tests/gpu/members.h tests/gpu/members.c tests/gpu/mixed.c
 tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c $(GBA_GPU_MEMBERS) $(GBA_FAKE_KERNEL)
 tests_gpu_test_gpu_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_gpu_test_gpu_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS) -ldl
+tests_gpu_test_gpu_ranks_SOURCES = tests/gpu/test_gpu_ranks.c $(GBA_GPU_MEMBERS)
+tests_gpu_test_gpu_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_gpu_test_gpu_ranks_LDADD = $(tests_gpu_test_gpu_LDADD)

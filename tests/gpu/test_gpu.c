@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * GPU members without a GPU: the driver is fake_cuda.c, and threads stand for kernels. Processes of
- * which some take part by GPU members and some by the CPU, on every path of one host, with faults;
- * streams and graphs; a direct member on the fake kernel; refusals.
- */
+/* GPU members without a GPU: the driver is fake_cuda.c. One process: refusals and failures, streams
+ * and graphs, a direct member on the fake kernel. test_gpu_ranks.c has teams of several. */
 #define _GNU_SOURCE /* pthread_tryjoin_np */
 #include <dlfcn.h>
-#include <signal.h>
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
@@ -20,83 +16,7 @@
 #define GBA_GPU_ON_CPU
 #include "gba/gpu.cuh"
 
-#define FAKE "tests/gpu/fake/.libs/libcuda.so.1"
-
 static struct fake_cuda *fake;
-
-/* ------------------------------------------------------------------------ early exit, paths --- */
-
-struct path {
-    const char *device, *variable, *value, *why;
-};
-
-static int on_path(struct member *me, void *arg)
-{
-    const struct path *path = arg;
-    const struct mixed mixed = {path->device, MIXED_ODD, 120};
-    bool good = GBA_OK == mixed_run(me, &mixed);
-
-    if (strstr(gba_team_why(me->team), path->why) == NULL) {
-        fprintf(stderr, "rank %u: %s\n", me->oob.rank, gba_team_why(me->team));
-        good = false;
-    }
-    member_end(me);
-    return good && 0 == fake->registered + fake->allocated ? 0 : 1;
-}
-
-TEST(mixed_teams_on_every_path)
-{
-    static struct path paths[] = {
-        {"sim", "GBA_TRIAL_AFTER", "0", "sim: group"},
-        {"none", "GBA_SW_ALGORITHM", "v1", "dissemination"},
-        {"none", "GBA_SW_ALGORITHM", "v2", "radix"},
-        {"none", "GBA_SW_ALGORITHM", "v3", "central"},
-        {"none", "GBA_SW_ALGORITHM", "tree", "tree"},
-        {"none", "GBA_SW_ENABLE", "0", "fallback"},
-        {"none", "GBA_TRIAL_AFTER", "30", "software"}, /* agrees in the middle */
-        {"sim?lose_arrival=7", "GBA_TRIAL_AFTER", "0", "sim"},
-        {"sim?lose_release=9", "GBA_FIRST_SEQUENCE", "4294967200", "sim"}, /* wraps */
-        {"sim?die_after=40", "GBA_TRIAL_AFTER", "0", "software"},
-        {"sim?die_release=50", "GBA_TRIAL_AFTER", "0", "software"},
-    };
-    static const uint32_t sizes[] = {2, 5, 8};
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    setenv("GBA_RETRY_AFTER", "20", 1);
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        setenv(paths[i].variable, paths[i].value, 1);
-        setenv("GBA_TRIAL_TEST", 0 == strcmp(paths[i].variable, "GBA_TRIAL_AFTER") ? "1" : "0", 1);
-        for (size_t s = 0; s < 3; s++) {
-            print_message("%s %s=%s, %u processes\n", paths[i].device, paths[i].variable,
-                          paths[i].value, sizes[s]);
-            assert_int_equal(members_run(sizes[s], on_path, &paths[i]), 0);
-        }
-        unsetenv(paths[i].variable);
-    }
-    unsetenv("GBA_TRIAL_TEST");
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-}
-
-/* A rank that the dying device has released comes to the agreement while the others still exchange
- * notifications: they meet first. */
-TEST(a_device_dies_in_a_barrier_before_an_agreement)
-{
-    static const char *const variables[][2] = {{"GBA_TRIAL_AFTER", "30"},
-                                               {"GBA_TRIAL_TEST", "1"},
-                                               {"GBA_OFFLOAD", "fastest"},
-                                               {"GBA_MIN_HOSTS", "1"}};
-    static struct path path = {"sim?die_after=29&die_release=1", NULL, NULL, "software"};
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    for (size_t i = 0; i < 4; i++)
-        setenv(variables[i][0], variables[i][1], 1);
-    assert_int_equal(members_run(3, on_path, &path), 0);
-    for (size_t i = 0; i < 4; i++)
-        unsetenv(variables[i][0]);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-}
-
-/* ----------------------------------------------------------------------------- one process --- */
 
 /* A member of a process that is a team by itself. */
 struct alone {
@@ -167,18 +87,6 @@ TEST(refusals_say_why_and_leave_nothing)
     alone_end(one);
 }
 
-static char line_late[512];
-
-/* ctx: a word that is set when a stalled barrier is reported. */
-static void log_late(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)level;
-    if (strstr(line, "stalled") == NULL)
-        return;
-    snprintf(line_late, sizeof line_late, "%s", line);
-    word_set(ctx, 1);
-}
-
 TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
 {
     struct alone *one;
@@ -188,7 +96,7 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
     setenv("GBA_STUCK_AFTER", "1", 1);
     one = alone("none");
     unsetenv("GBA_STUCK_AFTER");
-    gba_log_set(log_late, &reported, GBA_LOG_ERROR);
+    gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
     one->attr.members = 2;
     assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
     one->attr.member = 1;
@@ -196,8 +104,8 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
     gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
     word_await(&reported, 1);
-    assert_string_equal(line_late, "all: rank 0 (gpu): barrier 1 stalled for 1 s: 1 of 2 GPU "
-                                   "members have arrived; missing: gpu member 1");
+    assert_string_equal(log_last, "all: rank 0 (gpu): barrier 1 stalled for 1 s: 1 of 2 GPU "
+                                  "members have arrived; missing: gpu member 1");
     assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     /* The wait may be resumed. */
     gba_gpu_arrive(&late, GBA_GPU_THREAD, GBA_GPU_RELEASE);
@@ -413,76 +321,6 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
     alone_end(one);
 }
 
-/* ----------------------------------------------------------- late, stopped and killed ranks --- */
-
-/* What happens to rank 1, which has a GPU member, before barrier 2, in which rank 0 waits. */
-struct late {
-    const char *device;
-    int signal; /* SIGKILL, SIGSTOP or 0, from rank 0 */
-    bool cpu;   /* rank 0 waits by the CPU, else by a GPU member */
-};
-
-/* The second barrier of rank 0. After a report the wait of its GPU ends by its limit. */
-static bool second_barrier(struct member *me, const struct late *late, gba_gpu_member_t *gpu)
-{
-    uint64_t *reported = &me->all->user[0], *rank_1 = &me->all->user[1];
-    gba_status_t status = GBA_ERR_TIMEOUT;
-
-    if (late->cpu)
-        return GBA_OK == member_barrier(me);
-    word_await(rank_1, 1);
-    kill((pid_t)word_get(rank_1), late->signal);
-    gba_gpu_arrive(gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    while (GBA_ERR_TIMEOUT == status && 0 == word_get(reported))
-        status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 100000000);
-    if (SIGKILL == late->signal)
-        return GBA_ERR_TIMEOUT == status;
-    kill((pid_t)word_get(rank_1), SIGCONT);
-    return GBA_OK == gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
-}
-
-static int waits(struct member *me, void *arg)
-{
-    const struct late *late = arg;
-    const bool first = 0 == me->oob.rank, cpu = first && late->cpu;
-    gba_gpu_attr_t attr = {.oob = &me->oob, .team_attr = &me->attr};
-    uint64_t *user = me->all->user;
-    gba_gpu_member_t gpu;
-    bool good;
-
-    if (first)
-        gba_log_set(log_late, user, GBA_LOG_ERROR);
-    good = GBA_OK == member_team(me, late->device, !cpu) &&
-           (cpu || GBA_OK == gba_gpu_member_create(me->team, &attr, &gpu)) &&
-           GBA_OK == (cpu ? member_barrier(me)
-                          : gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0));
-    if (first) {
-        good = good && second_barrier(me, late, &gpu);
-        if (strstr(line_late, "missing: rank 1 (gpu)") == NULL)
-            good = fprintf(stderr, "%s\n", line_late) < 0;
-    } else {
-        word_set(&user[1], (uint64_t)getpid());
-        word_await(&user[0], 1);
-        good = good && GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
-    }
-    return good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu)) ? 0 : 1;
-}
-
-/* The watchdog names rank 1. A team on one host waits on when a member has been killed. */
-TEST(late_stopped_and_killed_ranks_are_named)
-{
-    static struct late cases[] = {
-        {"none", 0, false},      {"none", SIGSTOP, false}, {"none", SIGKILL, false},
-        {"sim", SIGKILL, false}, {"sim", 0, true},
-    };
-
-    setenv("GBA_STUCK_AFTER", "1", 1);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(members_run(2, waits, &cases[i]),
-                         SIGKILL == cases[i].signal); /* the killed one */
-    unsetenv("GBA_STUCK_AFTER");
-}
-
 /* ----------------------------------------------------------------------------------- main --- */
 
 /* Without a driver. Before main has opened the fake one. */
@@ -516,14 +354,9 @@ TEST(no_gpu_and_what_each_way_is)
 
 int main(void)
 {
-    void *driver;
-
     alarm(test_limit(240));
     if (0 != members_run(1, no_driver, NULL))
         return puts("FAIL: without a driver") < 0 ? 2 : 1;
-    driver = dlopen(FAKE, RTLD_NOW);
-    if (driver == NULL)
-        return puts("FAIL: no " FAKE) < 0 ? 2 : 1;
-    fake = dlsym(driver, "fake_cuda");
-    return SUITE_RUN(NULL, NULL);
+    fake = fake_cuda_open();
+    return fake != NULL ? SUITE_RUN(NULL, NULL) : 1;
 }

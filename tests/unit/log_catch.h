@@ -20,6 +20,15 @@ static inline void log_catch(void *ctx, gba_log_level_t level, const char *line)
     snprintf(log_last, sizeof log_last, "%s", line);
 }
 
+/* Catch the lines of stalled barriers alone. ctx: a uint64_t that becomes 1 with the first one. */
+static inline void log_stalled(void *ctx, gba_log_level_t level, const char *line)
+{
+    if (strstr(line, "stalled") == NULL)
+        return;
+    log_catch(NULL, level, line);
+    __atomic_store_n((uint64_t *)ctx, 1, __ATOMIC_RELEASE);
+}
+
 static inline void log_drop(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams of several processes on one host, without a GPU: the driver is fake_cuda.c, and threads
+ * stand for kernels. Some ranks take part by GPU members and some by the CPU, on every path, with
+ * faults; ranks are late, stopped and killed.
+ */
+#include <signal.h>
+
+#include "tests/gpu/fake_cuda.h"
+#include "tests/gpu/members.h"
+#include "tests/limit.h"
+#include "tests/suite.h"
+#include "tests/unit/log_catch.h"
+
+#define GBA_GPU_ON_CPU
+#include "gba/gpu.cuh"
+
+static struct fake_cuda *fake;
+
+/* ------------------------------------------------------------------------ early exit, paths --- */
+
+struct path {
+    const char *device, *variable, *value, *why;
+};
+
+static int on_path(struct member *me, void *arg)
+{
+    const struct path *path = arg;
+    const struct mixed mixed = {path->device, MIXED_ODD, 120};
+    bool good = GBA_OK == mixed_run(me, &mixed);
+
+    if (strstr(gba_team_why(me->team), path->why) == NULL) {
+        fprintf(stderr, "rank %u: %s\n", me->oob.rank, gba_team_why(me->team));
+        good = false;
+    }
+    member_end(me);
+    return good && 0 == fake->registered + fake->allocated ? 0 : 1;
+}
+
+TEST(mixed_teams_on_every_path)
+{
+    static struct path paths[] = {
+        {"sim", "GBA_TRIAL_AFTER", "0", "sim: group"},
+        {"none", "GBA_SW_ALGORITHM", "v1", "dissemination"},
+        {"none", "GBA_SW_ALGORITHM", "v2", "radix"},
+        {"none", "GBA_SW_ALGORITHM", "v3", "central"},
+        {"none", "GBA_SW_ALGORITHM", "tree", "tree"},
+        {"none", "GBA_SW_ENABLE", "0", "fallback"},
+        {"none", "GBA_TRIAL_AFTER", "30", "software"}, /* agrees in the middle */
+        {"sim?lose_arrival=7", "GBA_TRIAL_AFTER", "0", "sim"},
+        {"sim?lose_release=9", "GBA_FIRST_SEQUENCE", "4294967200", "sim"}, /* wraps */
+        {"sim?die_after=40", "GBA_TRIAL_AFTER", "0", "software"},
+        {"sim?die_release=50", "GBA_TRIAL_AFTER", "0", "software"},
+    };
+    static const uint32_t sizes[] = {2, 5, 8};
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    setenv("GBA_RETRY_AFTER", "20", 1);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        setenv(paths[i].variable, paths[i].value, 1);
+        setenv("GBA_TRIAL_TEST", 0 == strcmp(paths[i].variable, "GBA_TRIAL_AFTER") ? "1" : "0", 1);
+        for (size_t s = 0; s < 3; s++) {
+            print_message("%s %s=%s, %u processes\n", paths[i].device, paths[i].variable,
+                          paths[i].value, sizes[s]);
+            assert_int_equal(members_run(sizes[s], on_path, &paths[i]), 0);
+        }
+        unsetenv(paths[i].variable);
+    }
+    unsetenv("GBA_TRIAL_TEST");
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+}
+
+/* A rank that the dying device has released comes to the agreement while the others still exchange
+ * notifications: they meet first. */
+TEST(a_device_dies_in_a_barrier_before_an_agreement)
+{
+    static const char *const variables[][2] = {{"GBA_TRIAL_AFTER", "30"},
+                                               {"GBA_TRIAL_TEST", "1"},
+                                               {"GBA_OFFLOAD", "fastest"},
+                                               {"GBA_MIN_HOSTS", "1"}};
+    static struct path path = {"sim?die_after=29&die_release=1", NULL, NULL, "software"};
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    for (size_t i = 0; i < 4; i++)
+        setenv(variables[i][0], variables[i][1], 1);
+    assert_int_equal(members_run(3, on_path, &path), 0);
+    for (size_t i = 0; i < 4; i++)
+        unsetenv(variables[i][0]);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+}
+
+/* ----------------------------------------------------------- late, stopped and killed ranks --- */
+
+/* What happens to rank 1, which has a GPU member, before barrier 2, in which rank 0 waits. */
+struct late {
+    const char *device;
+    int signal; /* SIGKILL, SIGSTOP or 0, from rank 0 */
+    bool cpu;   /* rank 0 waits by the CPU, else by a GPU member */
+};
+
+/* The second barrier of rank 0. After a report the wait of its GPU ends by its limit. */
+static bool second_barrier(struct member *me, const struct late *late, gba_gpu_member_t *gpu)
+{
+    uint64_t *reported = &me->all->user[0], *rank_1 = &me->all->user[1];
+    gba_status_t status = GBA_ERR_TIMEOUT;
+
+    if (late->cpu)
+        return GBA_OK == member_barrier(me);
+    word_await(rank_1, 1);
+    kill((pid_t)word_get(rank_1), late->signal);
+    gba_gpu_arrive(gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    while (GBA_ERR_TIMEOUT == status && 0 == word_get(reported))
+        status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 100000000);
+    if (SIGKILL == late->signal)
+        return GBA_ERR_TIMEOUT == status;
+    kill((pid_t)word_get(rank_1), SIGCONT);
+    return GBA_OK == gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
+}
+
+static int waits(struct member *me, void *arg)
+{
+    const struct late *late = arg;
+    const bool first = 0 == me->oob.rank, cpu = first && late->cpu;
+    gba_gpu_attr_t attr = {.oob = &me->oob, .team_attr = &me->attr};
+    uint64_t *user = me->all->user;
+    gba_gpu_member_t gpu;
+    bool good;
+
+    if (first)
+        gba_log_set(log_stalled, user, GBA_LOG_ERROR);
+    good = GBA_OK == member_team(me, late->device, !cpu) &&
+           (cpu || GBA_OK == gba_gpu_member_create(me->team, &attr, &gpu)) &&
+           GBA_OK == (cpu ? member_barrier(me)
+                          : gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0));
+    if (first) {
+        good = good && second_barrier(me, late, &gpu);
+        if (strstr(log_last, "missing: rank 1 (gpu)") == NULL)
+            good = fprintf(stderr, "%s\n", log_last) < 0;
+    } else {
+        word_set(&user[1], (uint64_t)getpid());
+        word_await(&user[0], 1);
+        good = good && GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+    }
+    return good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu)) ? 0 : 1;
+}
+
+/* The watchdog names rank 1. A team on one host waits on when a member has been killed. */
+TEST(late_stopped_and_killed_ranks_are_named)
+{
+    static struct late cases[] = {
+        {"none", 0, false},      {"none", SIGSTOP, false}, {"none", SIGKILL, false},
+        {"sim", SIGKILL, false}, {"sim", 0, true},
+    };
+
+    setenv("GBA_STUCK_AFTER", "1", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(members_run(2, waits, &cases[i]),
+                         SIGKILL == cases[i].signal); /* the killed one */
+    unsetenv("GBA_STUCK_AFTER");
+}
+
+int main(void)
+{
+    alarm(test_limit(240));
+    fake = fake_cuda_open();
+    return fake != NULL ? SUITE_RUN(NULL, NULL) : 1;
+}
