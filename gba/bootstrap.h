@@ -108,6 +108,8 @@ typedef struct gba_bootstrap_attr {
     /* GBA_BOOTSTRAP_MPI only: an MPI_Comm, of an intracommunicator; NULL: MPI_COMM_WORLD. It is
      * used during gba_bootstrap_init only. */
     const void *mpi_comm;
+    /* This member takes part by a GPU (gba/gpu.h). For messages: its name gets " (gpu)". */
+    bool gpu;
 } gba_bootstrap_attr_t;
 
 /*
@@ -234,9 +236,25 @@ GBA_EXPORT gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap,
  */
 GBA_EXPORT gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team);
 
-/* Get the team, for gba_team_path, gba_team_why and gba_team_stats. Returns the team, never NULL,
- * valid until gba_bootstrap_team_destroy. Thread-safe. Not collective. */
-GBA_EXPORT const gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team);
+/*
+ * Do what gba_bootstrap_team_barrier does beside the barrier itself, for a caller that makes it in
+ * steps with gba_bootstrap_team_get: gba_barrier_start, gba_barrier_test and gba_barrier_progress.
+ * gba_gpu_attr_t.attend may be this function.
+ * team: a gba_bootstrap_team_t. status: of a step. GBA_INPROGRESS, which is passed now and then:
+ * advance MPI (gba_bootstrap_progress), and return. GBA_OK: the barrier is complete; agree on what
+ * is due (gba_team_due). GBA_ERR_DEAD: the device has died; complete the barrier, and agree.
+ * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK; make the whole barrier, and agree. Others are
+ * returned: this member makes no further barrier of the team.
+ * Returns GBA_INPROGRESS, or as gba_bootstrap_team_barrier. Only the thread that makes the calls of
+ * the exchange calls it; with GBA_INPROGRESS that of the steps. Collective: members with another
+ * status than GBA_INPROGRESS, or in gba_bootstrap_team_barrier. Blocks then. Acquire on GBA_OK.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_team_attend(void *team, gba_status_t status);
+
+/* Get the team, for gba_team_path, gba_team_why, gba_team_stats, a barrier in steps and GPU
+ * members. Returns the team, never NULL, valid until gba_bootstrap_team_destroy. Thread-safe. Not
+ * collective. */
+GBA_EXPORT gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team);
 
 /* Get the cause of the error of gba_bootstrap_team_barrier. Returns one line; "" before any error.
  * Only the thread that makes the team's barriers calls it. Not collective. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Barriers from a kernel. Nothing but inline functions, for CUDA, for HIP by the same macros
- * (neither compiled nor run yet), and, with GBA_GPU_ON_CPU defined, for C11 and C++ on a CPU, where
- * a thread stands for a thread of a GPU.
+ * (compiled with HIP 5.2, not run yet), and, with GBA_GPU_ON_CPU defined, for C11 and C++ on a CPU,
+ * where a thread stands for a thread of a GPU.
  *
  *     __global__ void steps(gba_gpu_member_t member) {
  *         gba_gpu_session_t session = gba_gpu_open(&member, GBA_GPU_BLOCK);
@@ -75,9 +75,14 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
 #define GBA_GPU_STORE(to, value, order) \
     __hip_atomic_store((to), (value), (order), __HIP_MEMORY_SCOPE_SYSTEM)
 #define GBA_GPU_LOAD(from, order) __hip_atomic_load((from), (order), __HIP_MEMORY_SCOPE_SYSTEM)
-#define GBA_GPU_WARP_SYNC()       __builtin_amdgcn_wave_barrier()
-#define GBA_GPU_WARP_SHARE(x)     __shfl((x), 0)
-#define GBA_GPU_WARP_LANE(rank)   ((rank) % warpSize)
+#define GBA_GPU_WARP_SYNC()                                    \
+    do {                                                       \
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); \
+        __builtin_amdgcn_wave_barrier();                       \
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront"); \
+    } while (0)
+#define GBA_GPU_WARP_SHARE(x)   __shfl((x), 0)
+#define GBA_GPU_WARP_LANE(rank) ((rank) % warpSize)
 
 GBA_GPU_FN uint64_t gba_gpu_clock(void)
 {
@@ -330,7 +335,8 @@ GBA_GPU_FN gba_status_t gba_gpu_barrier(const gba_gpu_member_t *member, gba_gpu_
 
 #if defined(__cplusplus) && !defined(GBA_GPU_ON_CPU)
 /* A session in the shape of NCCL's barrier sessions. */
-class gba_gpu_barrier_session {
+class gba_gpu_barrier_session
+{
   public:
     __device__ gba_gpu_barrier_session(gba_gpu_coop_t coop, const gba_gpu_member_t &member)
         : session(gba_gpu_open(&member, coop))

@@ -37,7 +37,14 @@ typedef struct gba_gpu_member {
 /* The low half of a doorbell whose kernel has given up waiting. */
 #define GBA_GPU_GAVE_UP 0xFFFFFFFFu
 
-/* How a member is made. */
+/*
+ * How a member is made. One thread serves all members of a process. The first one that is created
+ * decides on its CPU, and by the parameter `wait` of its team on its waiting, while the thread
+ * lives: it polls without a pause, and sleeps after a second without an arrival, for 2 ms at a
+ * time, which uses less than 1% of a CPU. With `wait` spin it never sleeps; with yield it yields
+ * the CPU between two polls and never sleeps; with sleep it sleeps after 50 us. With auto and sleep
+ * on shared processors (gba_team_attr_t.oversubscribed) it yields, too.
+ */
 typedef struct gba_gpu_attr {
     uint32_t members; /* GPU members of this rank; 0 is as 1 */
     uint32_t member;  /* this one, below `members`: another one in each call for a team */
@@ -45,23 +52,13 @@ typedef struct gba_gpu_attr {
      * which is then faster. */
     bool stream_only;
     /*
-     * Both are required: with them the serving thread does what a runtime does after a barrier
-     * (gba_team_due), and after the death of a device. They live until the member is destroyed, and
-     * from here on nobody else makes calls of `oob`. Calls that block are made in a thread of their
-     * own. On GBA_PATH_FALLBACK a barrier is team_attr->fallback, or without it a minimum of one
-     * word of oob.
+     * What a runtime does beside the barriers of the team: gba_bootstrap_team_attend, or a function
+     * like it. Required. The library calls it from threads of its own, one at a time, so from here
+     * on until the member is destroyed nobody else makes calls of the exchange.
      */
-    const gba_team_attr_t *team_attr;
-    const gba_oob_t *oob;
-    /*
-     * The thread that serves the members of a process. The first member that is created decides,
-     * while the thread lives. It polls without a pause, and sleeps after a second without an
-     * arrival, for 2 ms at a time, which uses less than 1% of a CPU. wait: gba_wait_t:
-     * GBA_WAIT_SPIN never sleeps, GBA_WAIT_YIELD yields the CPU between two polls and never sleeps,
-     * GBA_WAIT_SLEEP sleeps after 50 us. With team_attr->oversubscribed AUTO and SLEEP yield, too.
-     */
-    int wait;
-    uint32_t cpu; /* the CPU of the thread, plus 1; 0: any */
+    gba_status_t (*attend)(void *ctx, gba_status_t status);
+    void *ctx;    /* passed to it; such as the gba_bootstrap_team_t */
+    uint32_t cpu; /* the CPU of the thread that serves the members, plus 1; 0: any */
 } gba_gpu_attr_t;
 
 /*
@@ -72,8 +69,8 @@ typedef struct gba_gpu_attr {
  * team: the rank makes no barrier by itself until its GPU members are destroyed. attr: copied.
  * member: set on GBA_OK. All members of a rank are made before a kernel waits, because CUDA may
  * wait for running kernels in this call.
- * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no team_attr or
- * oob, a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
+ * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no attend,
+ * a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
  * already; GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails. Thread-safe. Not collective. Logs every error in
  * one line.
  */
@@ -85,8 +82,8 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
  * member of the process. A proxied member whose wait ended by its time limit is destroyed, and its
  * team makes no further barrier; a direct one is destroyed when the round has ended or the device
  * has died. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY (logged): a kernel or a
- * stream still waits in a barrier; the member remains. Thread-safe on different members. Not
- * collective. Waits for kernels of the context, as cuMemFree does.
+ * stream still waits in a barrier, or `attend` runs; the member remains. Thread-safe on different
+ * members. Not collective. Waits for kernels of the context, as cuMemFree does.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
 

@@ -37,7 +37,7 @@ GBA_LIB_SOURCES = \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/trial_batch.h gba/team/trial_batch.c \
 	gba/team/trial_run.h gba/team/trial_run.c gba/team/trial_short.c \
-	gba/team/team.c gba/team/cores.c gba/team/cores_steps.h gba/team/wire.c gba/team/gpu.c gba/team/notices.c
+	gba/team/team.c gba/team/cores.c gba/team/cores_steps.h gba/team/wire.c gba/team/gpu.c
 
 # What users write and programs print: also of the programs that are not linked with libgba.
 noinst_LTLIBRARIES += gba/libgbatext.la
@@ -77,24 +77,27 @@ CLEANFILES += $(nodist_spec_DATA)
 $(nodist_spec_DATA): gba/spec/gba_regs.%: gba/spec/map.awk gba/spec/device.md
 	$(AM_V_GEN)$(MKDIR_P) gba/spec && LC_ALL=C $(AWK) -v form=$* -f $^ >$@.new && mv $@.new $@
 
-# The bootstraps, for programs without MPI. A library of its own, so that libgba needs no PMIx.
-lib_LTLIBRARIES += gba/libgba_bootstrap.la
-gba_libgba_bootstrap_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
+# The bootstraps, for programs without MPI. A library of its own, so that libgba needs no PMIx. An archive, too,
+# for the tests.
+noinst_LTLIBRARIES += gba/libgbaboot.la
+gba_libgbaboot_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
 	gba/bootstrap/settings.h gba/bootstrap/settings.c gba/bootstrap/wire.h gba/bootstrap/wire.c \
 	gba/bootstrap/address.h gba/bootstrap/address.c gba/bootstrap/member.c gba/bootstrap/root.h \
 	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c \
 	gba/bootstrap/choose.c gba/bootstrap/plugin.c gba/bootstrap/device.c \
 	gba/bootstrap/pending.h gba/bootstrap/pending.c gba/bootstrap/mesh.h gba/bootstrap/mesh.c \
 	gba/bootstrap/signals.h gba/bootstrap/signals.c gba/bootstrap/remote.c gba/bootstrap/team.c
-EXTRA_gba_libgba_bootstrap_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
+EXTRA_gba_libgbaboot_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
 if HAVE_PMIX
-gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/pmix.c
+gba_libgbaboot_la_SOURCES += gba/bootstrap/pmix.c
 else
-gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/no_pmix.c
+gba_libgbaboot_la_SOURCES += gba/bootstrap/no_pmix.c
 endif
-gba_libgba_bootstrap_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) \
+gba_libgbaboot_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) \
 	-DGBA_BOOT_PLUGIN_DIR='"$(pkglibdir)"'
-gba_libgba_bootstrap_la_LIBADD = gba/libgba.la $(PMIX_LIBS) -lpthread -ldl
+lib_LTLIBRARIES += gba/libgba_bootstrap.la
+gba_libgba_bootstrap_la_SOURCES =
+gba_libgba_bootstrap_la_LIBADD = gba/libgbaboot.la gba/libgba.la $(PMIX_LIBS) -lpthread -ldl
 # -z nodelete: a thread may run its code.
 gba_libgba_bootstrap_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba_bootstrap.map
@@ -113,7 +116,7 @@ endif
 # GPUs as members. It opens libcuda when it is used. An archive, too, for the tests.
 noinst_LTLIBRARIES += gba/libgbagpu.la
 gba_libgbagpu_la_SOURCES = gba/gpu.h gba/gpu.cuh gba/gpu/cuda.h gba/gpu/cuda.c gba/gpu/on_stream.h \
-	gba/gpu/proxy.h gba/gpu/proxy.c gba/gpu/helper.c gba/gpu/member.c
+	gba/gpu/proxy.h gba/gpu/proxy.c gba/gpu/member.c
 lib_LTLIBRARIES += gba/libgba_gpu.la
 gba_libgba_gpu_la_SOURCES =
 gba_libgba_gpu_la_LIBADD = gba/libgbagpu.la gba/libgba.la -lpthread -ldl

@@ -21,7 +21,7 @@ typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 25u
+#define GBA_WIRE_VERSION 26u
 
 /* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
  * the header. Thread-safe. Not collective. */
@@ -155,36 +155,6 @@ GBA_EXPORT gba_status_t gba_notification_take(const gba_notification_t *notifica
  */
 GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                                 gba_notification_t *answer);
-
-/* What a member passes to all others in one call: a notification, and a byte that is 1 if the
- * member has completed the barrier. The length is odd, so that no other call matches by chance. */
-#define GBA_NOTICE_BYTES (sizeof(gba_notification_t) + 1)
-
-/* Notifications of a runtime that has no messages, but collective calls. All members of a team use
- * it, those whose barriers hardware makes, too. */
-typedef struct gba_notices {
-    const gba_oob_t *oob;
-    unsigned char *all;        /* oob->size * GBA_NOTICE_BYTES bytes */
-    gba_notification_t latest; /* of this member; the caller sets it to zeros before an agreement */
-} gba_notices_t;
-
-/*
- * Complete a barrier of the team that has returned GBA_ERR_DEAD. A member whose barrier is complete
- * takes part when it meets the others, or with its next barrier. notices: of this member. team: the
- * team. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO, as gba_barrier_progress. One thread at a time on
- * a team. Collective over notices->oob, with members that call either function. Blocks. Acquire on
- * GBA_OK, as gba_poll_release.
- */
-GBA_EXPORT gba_status_t gba_notices_complete(gba_notices_t *notices, gba_team_t *team);
-
-/*
- * Meet all members after a barrier, which some may not have completed yet: before what gba_team_due
- * returns, and, if all members do so, before the end of the team. Without it their calls do not
- * match. notices: of this member. team: the team, between two barriers. Returns GBA_OK, at once if
- * the path has no device; GBA_ERR_OOB. One thread at a time on a team. Collective over
- * notices->oob. Blocks.
- */
-GBA_EXPORT gba_status_t gba_notices_meet(gba_notices_t *notices, gba_team_t *team);
 
 #define GBA_PROCESSOR_WORDS 256u /* Linux has 8192 processors at most */
 

@@ -55,8 +55,6 @@ typedef struct gba_team_attr {
     /* Barriers of the team may start without blocking. After a device failure, those before
      * gba_team_recover use `remote`, which all members must then have. The same on all members. */
     bool nonblocking;
-    /* This member takes part by a GPU (gba/gpu.h). For messages: its name gets " (gpu)". */
-    bool gpu;
     /*
      * For the trials of a software barrier (gba_team_trial), with their argument:
      * progress: as in gba_barrier_wait; may be NULL.
@@ -307,6 +305,8 @@ GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void
 typedef struct gba_team_own {
     char name[192];       /* for messages: "all: rank 3 on hosta" */
     uint64_t stuck_after; /* ns; 0: never */
+    int wait;             /* gba_wait_t */
+    bool oversubscribed;
     /* Why hardware beside the CPU cannot use the group of the team: a word about the path, or a
      * sentence; "": it can, with the next fields. */
     const char *indirect;

@@ -16,8 +16,6 @@
 #include <unistd.h>
 #include <vector>
 
-#define GPU_STEPS_NO_MPI
-#include "contrib/examples/gpu_steps.cu"
 #include "gba/gpu.cuh"
 #include "tests/gpu/members.h"
 
@@ -25,14 +23,14 @@
 #define ROUNDS     20000u
 #define PAIR       256u /* threads of the kernel in a test with a CPU rank */
 #define BLOCKS_MAX 64u
-#define CK(call)                                                                                   \
-    do {                                                                                           \
-        cudaError_t error_ = (call);                                                               \
-        if (cudaSuccess != error_) {                                                               \
-            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_));                 \
-            fflush(stdout);                                                                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
+#define CK(call)                                                                   \
+    do {                                                                           \
+        cudaError_t error_ = (call);                                               \
+        if (cudaSuccess != error_) {                                               \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_)); \
+            fflush(stdout);                                                        \
+            _exit(1);                                                              \
+        }                                                                          \
     } while (0)
 
 static double now_ns()
@@ -58,8 +56,8 @@ static void say(double ns, const char *format, ...)
 
 /* -------------------------------------------------------------------------------- kernels --- */
 
-/* Each block is a member, by one thread or all. It stores a plain word before each barrier and reads
- * that of the next block after it. */
+/* Each block is a member, by one thread or all. It stores a plain word before each barrier and
+ * reads that of the next block after it. */
 template <gba_gpu_coop_t COOP>
 __global__ void rounds_kernel(const gba_gpu_member_t *members, uint32_t first, uint32_t rounds,
                               uint32_t *data, unsigned long long *bad)
@@ -113,7 +111,9 @@ __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t
     *(volatile uint64_t *)status = (uint64_t)(1000 + session.sync(GBA_GPU_ACQ_REL, limit_ns));
 }
 
-__global__ void nothing_kernel() {}
+__global__ void nothing_kernel()
+{
+}
 
 __global__ void store_kernel(uint64_t *to, uint64_t value)
 {
@@ -130,7 +130,8 @@ __global__ void least_kernel(uint64_t *door, uint64_t *flag, uint32_t first, uin
         ((volatile uint32_t *)data)[blockIdx.x * 32] = round;
         gba_gpu_store(&door[8 * blockIdx.x], (uint64_t)round << 32 | blockIdx.x, GBA_GPU_RELEASE,
                       0);
-        while ((int32_t)((uint32_t)gba_gpu_load(&flag[8 * blockIdx.x], GBA_GPU_ACQUIRE) - round) < 0)
+        while ((int32_t)((uint32_t)gba_gpu_load(&flag[8 * blockIdx.x], GBA_GPU_ACQUIRE) - round) <
+               0)
             ;
     }
 }
@@ -168,8 +169,6 @@ struct rank {
 static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, const char *device,
                        bool stream_only)
 {
-    gba_gpu_attr_t attr = {};
-
     memset(rank, 0, sizeof *rank);
     rank->me = me;
     rank->count = count;
@@ -183,15 +182,13 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
     CK(cudaMalloc(&rank->bad, sizeof *rank->bad));
     CK(cudaMemset(rank->data, 0, BLOCKS_MAX * 128));
     CK(cudaMemset(rank->bad, 0, sizeof *rank->bad));
-    if (GBA_OK != member_team(me, device, true))
+    if (!member_team(me, device, true))
         return false;
-    attr.members = count;
-    attr.team_attr = &me->attr;
-    attr.oob = &me->oob;
-    attr.stream_only = stream_only;
+    me->attr.members = count;
+    me->attr.stream_only = stream_only;
     for (uint32_t i = 0; i < count; i++) {
-        attr.member = i;
-        if (GBA_OK != gba_gpu_member_create(me->team, &attr, &rank->member[i]))
+        me->attr.member = i;
+        if (GBA_OK != gba_gpu_member_create(me->team, &me->attr, &rank->member[i]))
             return false;
     }
     CK(cudaMemcpy(rank->members, rank->member, sizeof rank->member, cudaMemcpyHostToDevice));
@@ -376,13 +373,13 @@ static int times_cpu_and_stream(struct member *me, void *)
         ROUNDS, &good);
     CK(cudaDeviceReset());
     (void)cudaSetDeviceFlags(cudaDeviceScheduleSpin);
-    good &= GBA_OK == member_team(me, "none", false);
+    good &= member_team(me, "none", false);
     cpu = median(
         [&](uint32_t) {
             for (uint32_t i = 0; i < rounds; i++) {
                 nothing_kernel<<<1, 32>>>();
                 CK(cudaStreamSynchronize(NULL));
-                (void)member_barrier(me);
+                (void)gba_bootstrap_team_barrier(me->boot_team);
             }
         },
         rounds);
@@ -428,7 +425,8 @@ static int cpu_use(struct member *me, void *)
 
 /* ------------------------------------------------------------------------------ with a CPU --- */
 
-template <gba_gpu_coop_t COOP> static void pair_launch(struct rank *rank, uint32_t first, uint32_t n)
+template <gba_gpu_coop_t COOP>
+static void pair_launch(struct rank *rank, uint32_t first, uint32_t n)
 {
     const bool grid = GBA_GPU_GRID == COOP;
     uint64_t *mine = rank->user, *theirs = rank->user + 1024;
@@ -438,8 +436,8 @@ template <gba_gpu_coop_t COOP> static void pair_launch(struct rank *rank, uint32
                                    dim3(grid ? PAIR / 4 : PAIR), args, 0, NULL));
 }
 
-/* Rank 0 takes part by the CPU, rank 1 by a kernel of a thread, a warp, a block, or a grid, which is
- * launched twice. The words of both are in host memory. arg: the device. */
+/* Rank 0 takes part by the CPU, rank 1 by a kernel of a thread, a warp, a block, or a grid, which
+ * is launched twice. The words of both are in host memory. arg: the device. */
 static int mixed_ranks(struct member *me, void *arg)
 {
     static const struct {
@@ -455,19 +453,19 @@ static int mixed_ranks(struct member *me, void *arg)
     struct rank rank;
     bool good;
 
-    if (1 == me->oob.rank) {
+    if (1 == me->rank) {
         if (!rank_begin(&rank, me, 1, device, false))
             return 1;
         for (uint32_t half = 0; half < 8; half++)
             coops[half / 2].launch(&rank, half * rounds / 2, rounds / 2);
         return rank_end(&rank) ? 0 : 1;
     }
-    good = GBA_OK == member_team(me, device, false);
+    good = member_team(me, device, false);
     while (good && round < 4 * rounds) {
         const uint32_t threads = coops[round++ / rounds].threads;
 
         word_set(&user[1024], round);
-        good = GBA_OK == member_barrier(me);
+        good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
         for (uint32_t i = 0; i < threads; i++)
             if (__atomic_load_n(&user[i], __ATOMIC_RELAXED) < round)
                 good = printf("early: CPU, round %lu, thread %u\n", (unsigned long)round, i) < 0;
@@ -491,17 +489,18 @@ static int stream_order(struct member *me, void *arg)
     struct rank rank;
     bool good;
 
-    if (0 == me->oob.rank) {
-        good = GBA_OK == member_team(me, "sim", false);
+    if (0 == me->rank) {
+        good = member_team(me, "sim", false);
         for (uint64_t round = 1; good && round <= 20; round++) {
             word_await(&user[1], round);
             usleep(2000);
             word_set(&user[0], round);
-            good = GBA_OK == member_barrier(me);
+            good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
         }
         for (uint64_t round = 1; good && round <= replays; round++) {
             word_set(&user[2], round);
-            good = GBA_OK == member_barrier(me) && word_get(&user[3]) >= round;
+            good =
+                GBA_OK == gba_bootstrap_team_barrier(me->boot_team) && word_get(&user[3]) >= round;
         }
         member_end(me);
         return good ? 0 : 1;
@@ -542,11 +541,11 @@ static int failing(struct member *me, void *arg)
     struct rank rank;
     bool good;
 
-    if (0 == me->oob.rank) {
-        good = GBA_OK == member_team(me, "none", false);
+    if (0 == me->rank) {
+        good = member_team(me, "none", false);
         word_set(rank_0, (uint64_t)getpid());
         word_await(late, 1);
-        good &= GBA_OK == member_barrier(me);
+        good &= GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
         member_end(me);
         return good ? 0 : 1;
     }
@@ -587,16 +586,16 @@ static int without_mps(struct member *me, void *)
     ns = now_ns();
     rounds_launch<GBA_GPU_THREAD>(&rank, 0, 200);
     CK(cudaDeviceSynchronize());
-    if (0 == me->oob.rank)
+    if (0 == me->rank)
         say((now_ns() - ns) / 200, "2 processes without MPS");
     return rank_end(&rank) ? 0 : 1;
 }
 
-/* Each rank is a process with a kernel on the GPU. The words are in host memory, and then in that of
- * the GPU. arg: the device. */
+/* Each rank is a process with a kernel on the GPU. The words are in host memory, and then in that
+ * of the GPU. arg: the device. */
 static int processes(struct member *me, void *arg)
 {
-    const uint32_t size = me->oob.size, next = (me->oob.rank + 1) % size;
+    const uint32_t size = me->all->size, next = (me->rank + 1) % size;
     const char *device = (const char *)arg;
     struct rank rank;
     double host, gpu;
@@ -606,34 +605,18 @@ static int processes(struct member *me, void *arg)
         return 1;
     host = median([&](uint32_t first) {
         pair_kernel<GBA_GPU_THREAD><<<1, 32>>>(rank.member[0], first, ROUNDS,
-                                               rank.user + 64 * me->oob.rank,
-                                               rank.user + 64 * next, rank.bad);
+                                               rank.user + 64 * me->rank, rank.user + 64 * next,
+                                               rank.bad);
     });
     gpu = median([&](uint32_t first) { rounds_launch<GBA_GPU_THREAD>(&rank, first); });
     met = gpu <= 5000 || 8 != size || 0 != strcmp(device, "none");
-    if (0 == me->oob.rank) {
+    if (0 == me->rank) {
         say(host, "%u processes under MPS, %s, with words in host memory", size, device);
         say(gpu, "%u processes under MPS, %s", size, device);
     }
     if (!met)
         printf("the goal of 5000 ns is missed: %.0f\n", gpu);
     return rank_end(&rank) && met ? 0 : 1;
-}
-
-static int example(struct member *me, void *)
-{
-    const auto barrier = [me] {
-        uint64_t word = 0;
-
-        (void)me->oob.min(me, &word, 1);
-    };
-    int result = 1;
-
-    CK(cudaFree(NULL));
-    if (GBA_OK == member_team(me, "none", true))
-        result = gpu_steps(me->team, &me->attr, &me->oob, barrier);
-    member_end(me);
-    return result;
 }
 
 /* ----------------------------------------------------------------------------------- main --- */
@@ -659,7 +642,6 @@ int main(int argc, char **argv)
         test("2 processes, sim", 2, processes, "sim");
         test("8 processes, software", 8, processes, "none");
         test("8 processes, sim", 8, processes, "sim");
-        test("the example, 4 processes", 4, example, NULL);
     } else {
         test("times and early exit of 1 to 64 members", 1, times_alone, NULL);
         test("driven by the CPU, and in a stream", 1, times_cpu_and_stream, NULL);

@@ -50,7 +50,6 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
 void gba_agree_free(struct gba_team *team)
 {
     gba_topology_fini(&team->agreement->topology);
-    free(team->names.gpu);
     free(team->agreement); /* the first field of its allocation, which has the team */
 }
 

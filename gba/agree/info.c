@@ -21,7 +21,6 @@ enum {
     SAME = 18,
     FAILURE = 19,
     FAILED_ROUND = 20,
-    GPU = 21,
     TERMS = GBA_FACT_TERMS
 };
 
@@ -86,7 +85,6 @@ void gba_info_fill(uint64_t *words, const struct gba_own *own)
         gba_refusal_word(attr->remote != NULL ? GBA_OK : GBA_ERR_NO_TRANSPORT, own->rank);
     words[PULL] = flag(attr->remote != NULL && attr->remote->pulls);
     words[CORES] = flag(!attr->oversubscribed);
-    words[GPU] = flag(!attr->gpu);
     words[SAME] = flag(attr->device != NULL || attr->devices == NULL);
     words[FAILURE] = gba_refusal_word(own->failure, own->rank);
     if (GBA_OK != own->failure)
@@ -103,7 +101,6 @@ void gba_info_read(struct gba_info *info, const uint64_t *words)
     info->largest = info->size;
     info->one_device = equal_read(&words[DEVICE], 2) && 0 != words[SAME];
     info->oversubscribed = 0 == words[CORES];
-    info->gpu = 0 == words[GPU];
     info->pull = 0 != words[PULL];
     info->device = gba_refusal_of(words[NO_DEVICE]);
     info->memory = gba_refusal_of(words[MEMORY]);
@@ -119,7 +116,6 @@ void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_at
     gba_device_t *device = gba_switches_device(attr, gba_switches_key(uuid));
 
     memset(member_info, 0, sizeof *member_info);
-    member_info->gpu = attr->gpu;
     /* A failure of the host is a fact that all members know already. */
     (void)gba_host_get(&member_info->host);
     if (device == NULL)

@@ -52,8 +52,6 @@ struct gba_member_info {
     struct gba_host host;
     struct gba_port port;  /* the device at the switch of rank 0, else the chosen one */
     int32_t device_status; /* if it has none: the reason */
-    uint32_t gpu;          /* 1: it takes part by a GPU */
-    uint32_t unused;       /* 0 */
 };
 
 /* The switches at which rank 0 has a device; 0 is that of the terms. The part before `lacking`
@@ -75,7 +73,6 @@ struct gba_info {
     bool one_device;     /* the chosen devices of all members that have one are at one switch */
     bool oversubscribed; /* the host of some member */
     bool pull;           /* all members can read the slots of others */
-    bool gpu;            /* some member takes part by a GPU */
     struct gba_refusal device;   /* the first member without any device */
     struct gba_refusal memory;   /* ... that cannot share memory, or has none for the agreement */
     struct gba_refusal disabled; /* ... with sw_enable 0 */
@@ -98,8 +95,8 @@ enum {
     GBA_FACT_HOST = 0,   /* four words, and their complements */
     GBA_FACT_DEVICE = 8, /* two words, and their complements */
     GBA_FACT_MEMORY = 13,
-    GBA_FACT_TERMS = 22,
-    GBA_FACTS = 35
+    GBA_FACT_TERMS = 21,
+    GBA_FACTS = 34
 };
 
 /* What a member contributes to the facts. */

@@ -10,7 +10,7 @@
  *   FACTS      what all have in common, and the terms of rank 0
  *   SWITCHES, LACKING   if devices differ, or to try more: rank 0's switches; the
  *              members without a device there
- *   LAYOUT     if a candidate needs the hosts of all members, or a member takes part by a GPU
+ *   LAYOUT     if a candidate needs the hosts of all members
  *   for each candidate, until one is taken:
  *     HANDLES  what leaders have made (not for messages between all, and the runtime's barrier)
  *     JOINED   whether all have joined
@@ -220,10 +220,6 @@ static gba_status_t lacking_read(struct gba_agreement *a)
 static gba_status_t layout_read(struct gba_agreement *a)
 {
     gba_layout_read(&a->info, a->members, a->scratch);
-    if (a->info.gpu && a->team->names.gpu == NULL)
-        a->team->names.gpu = calloc(a->oob.size, sizeof *a->team->names.gpu);
-    for (uint32_t rank = 0; a->team->names.gpu != NULL && rank < a->oob.size; rank++)
-        a->team->names.gpu[rank] = 0 != a->members[rank].gpu;
     return list_make(a);
 }
 

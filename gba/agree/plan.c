@@ -281,9 +281,8 @@ static void leaders_refuse(struct gba_list *list)
             list->candidates[i].refusal = all;
 }
 
-/* The names of members with a GPU need the layout. So does the order of the list, which depends on
- * the number of hosts, unless the device is faster than one message. A member without memory for
- * the layout excludes the paths that the list orders. */
+/* The order of the list depends on the number of hosts, unless the device is faster than one
+ * message. A member without memory for the layout excludes the paths that the list orders. */
 static enum gba_need order_need(const struct gba_info *info)
 {
     const struct gba_terms *terms = &info->terms;
@@ -291,9 +290,7 @@ static enum gba_need order_need(const struct gba_info *info)
         GBA_OFFLOAD_FASTEST == terms->offload && GBA_OK == terms->status && 0 == info->hosts &&
         (terms->min_hosts > 2 || gba_cost_preferred(terms->cost.device) > terms->cost.message);
 
-    return GBA_OK == info->memory.reason && (by_hosts || (info->gpu && info->members == NULL))
-               ? GBA_NEED_LAYOUT
-               : GBA_NEED_NOTHING;
+    return GBA_OK == info->memory.reason && by_hosts ? GBA_NEED_LAYOUT : GBA_NEED_NOTHING;
 }
 
 void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due)

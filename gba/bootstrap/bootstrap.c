@@ -19,6 +19,7 @@ struct member_info {
     uint32_t memory[4];  /* the same: these members can share memory, if they are on one host */
     uint32_t processors; /* gba_processors_count */
     uint32_t words;      /* of its map, up to the last one that is not 0 */
+    uint64_t gpu;        /* 1: it takes part by a GPU */
 };
 
 struct gba_bootstrap {
@@ -105,8 +106,9 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
 {
     const gba_bootstrap_t *b = ctx;
 
-    snprintf(text, len, "rank %u on %s", (unsigned)rank,
-             rank < b->oob.size ? b->members[rank].host : "?");
+    snprintf(text, len, "rank %u on %s%s", (unsigned)rank,
+             rank < b->oob.size ? b->members[rank].host : "?",
+             rank < b->oob.size && 0 != b->members[rank].gpu ? " (gpu)" : "");
 }
 
 static uint32_t map_words(const gba_processors_t *processors)
@@ -161,9 +163,10 @@ static void get_memory(uint32_t memory[4])
 }
 
 /* Exchange host names, versions and processors. */
-static gba_status_t exchange_members(gba_bootstrap_t *b)
+static gba_status_t exchange_members(gba_bootstrap_t *b, bool gpu)
 {
-    struct member_info mine = {.wire_version = gba_wire_version(), .job = gba_bootstrap_team_id()};
+    struct member_info mine = {
+        .wire_version = gba_wire_version(), .job = gba_bootstrap_team_id(), .gpu = gpu};
     gba_processors_t processors;
 
     gba_processors_get(&processors);
@@ -219,7 +222,7 @@ gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_
                          .allgather = oob_allgather,
                          .test = oob_test,
                          .name_member = oob_name_member};
-    status = exchange_members(b);
+    status = exchange_members(b, attr != NULL && attr->gpu);
     if (GBA_OK != status)
         goto discard;
     *bootstrap = b;

@@ -13,6 +13,10 @@
 #include "gba/bootstrap.h"
 #include "gba/gba.h"
 
+/* What a member passes to all others in one call: a notification, and a byte that is 1 if the
+ * member has completed the barrier. The length is odd, so that no other call matches by chance. */
+#define NOTICE_BYTES (sizeof(gba_notification_t) + 1)
+
 /* The device of a member: its uuid, or if it does not answer so far its name. */
 struct device_name {
     uint8_t uuid[GBA_UUID_SIZE];
@@ -28,9 +32,9 @@ struct gba_bootstrap_team {
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
-    void *gathered; /* for what all members pass in one call */
-    gba_notices_t notices;
-    bool broken; /* a barrier has failed: the members do not meet any more */
+    void *gathered;            /* for what all members pass in one call */
+    gba_notification_t latest; /* of this member; zeros before an agreement */
+    bool broken;               /* a barrier has failed: the members do not meet any more */
     char message[256];
 };
 
@@ -65,7 +69,6 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     made->gathered = calloc(made->oob->size, sizeof(struct device_name));
     if (made->gathered == NULL)
         status = GBA_ERR_NOMEM;
-    made->notices = (gba_notices_t){.oob = made->oob, .all = made->gathered};
     gba_params_default(&made->params);
     if (params != NULL)
         made->params = *params;
@@ -109,7 +112,7 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
     team->attr.id = gba_bootstrap_team_id();
     team->attr.device = team->device;
     team->attr.device_status = team->device_status;
-    team->notices.latest = (gba_notification_t){0};
+    team->latest = (gba_notification_t){0};
     if (team->remote == NULL)
         return GBA_OK;
     device_name_get(team, &mine);
@@ -192,6 +195,70 @@ gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_par
     return status;
 }
 
+/*
+ * One call of the exchange. done: this member has completed the barrier. A notification of another
+ * member is answered in the next call, which its sender makes too, because its barrier has not
+ * completed. all_done: set on GBA_OK: no member needs another call.
+ */
+static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool *all_done)
+{
+    const gba_oob_t *oob = team->oob;
+    gba_notification_t facts = team->latest, next;
+    uint8_t own[NOTICE_BYTES];
+    gba_status_t status;
+    uint32_t to;
+
+    while (GBA_OK == gba_team_notification(team->team, &next, &to))
+        facts = next; /* the same facts for each neighbour */
+    memcpy(own, &facts, sizeof facts);
+    own[sizeof facts] = done;
+    status = oob->allgather(oob->ctx, own, team->gathered, sizeof own);
+    if (GBA_OK != status)
+        return status;
+    team->latest = facts;
+    *all_done = true;
+    for (uint32_t i = 0; i < oob->size; i++) {
+        const uint8_t *notice = (const uint8_t *)team->gathered + i * NOTICE_BYTES;
+
+        memcpy(&facts, notice, sizeof facts);
+        *all_done = *all_done && 1 == notice[sizeof facts];
+        if (i == oob->rank || 0 == facts.round)
+            continue;
+        (void)gba_notification_take(&facts);
+        if (done && 0 == facts.completed && GBA_OK == gba_notification_answer(&facts, &next))
+            team->latest = next;
+    }
+    return GBA_OK;
+}
+
+/* Complete the barrier of a device that has died. The leaders of a barrier may also need signals of
+ * others, which progress receives. */
+static gba_status_t notices_complete(gba_bootstrap_team_t *team)
+{
+    gba_status_t status = GBA_INPROGRESS;
+    bool unused;
+
+    while (GBA_INPROGRESS == status || GBA_ERR_DEAD == status) {
+        status = notices_exchange(team, false, &unused);
+        if (GBA_OK == status)
+            status = gba_barrier_test(team->team);
+        if (GBA_INPROGRESS == status)
+            status = gba_barrier_progress(team->team);
+    }
+    return status;
+}
+
+/* Meet all members after a barrier, which some may not have completed yet. */
+static gba_status_t notices_meet(gba_bootstrap_team_t *team)
+{
+    bool all_done = gba_team_path(team->team) >= GBA_PATH_SOFTWARE;
+    gba_status_t status = GBA_OK;
+
+    while (GBA_OK == status && !all_done)
+        status = notices_exchange(team, true, &all_done);
+    return status;
+}
+
 /* What the members agree on between two barriers, if anything. The same on all of them. */
 static gba_status_t agree_due(gba_bootstrap_team_t *team)
 {
@@ -200,7 +267,7 @@ static gba_status_t agree_due(gba_bootstrap_team_t *team)
 
     if (GBA_DUE_NOTHING == due)
         return GBA_OK;
-    status = gba_notices_meet(&team->notices, team->team);
+    status = notices_meet(team);
     if (GBA_OK == status)
         status = begin_agreement(team);
     if (GBA_OK != status)
@@ -215,22 +282,26 @@ static gba_status_t agree_due(gba_bootstrap_team_t *team)
     }
 }
 
-gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
+gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status)
 {
-    gba_status_t status;
+    gba_bootstrap_team_t *team = bootstrap_team;
 
-    if (GBA_PATH_FALLBACK == gba_team_path(team->team)) {
+    switch (status) {
+    case GBA_INPROGRESS:
+        gba_bootstrap_progress(team->bootstrap);
+        return GBA_INPROGRESS;
+    case GBA_ERR_UNSUPPORTED:
         status = gba_bootstrap_barrier(team->bootstrap);
         if (GBA_OK == status)
             status = gba_team_count(team->team);
-    } else {
-        status = gba_barrier_wait(team->team, gba_bootstrap_progress, team->bootstrap);
-        if (GBA_OK == status) /* nothing is due */
-            return GBA_OK;
-        if (GBA_ERR_DEAD == status)
-            status = gba_notices_complete(&team->notices, team->team);
+        break;
+    case GBA_ERR_DEAD:
+        status = notices_complete(team);
+        break;
+    default:
+        break;
     }
-    if (GBA_OK == status || GBA_RENEGOTIATE == status || GBA_NOTIFY == status)
+    if (status >= GBA_OK)
         status = agree_due(team);
     team->broken = GBA_OK != status;
     if (team->broken)
@@ -241,7 +312,17 @@ gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
     return status;
 }
 
-const gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team)
+gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
+{
+    gba_status_t status = GBA_ERR_UNSUPPORTED;
+
+    if (GBA_PATH_FALLBACK != gba_team_path(team->team))
+        status = gba_barrier_wait(team->team, gba_bootstrap_progress, team->bootstrap);
+    /* After GBA_OK nothing is due. */
+    return GBA_OK == status ? GBA_OK : gba_bootstrap_team_attend(team, status);
+}
+
+gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team)
 {
     return team->team;
 }
@@ -256,6 +337,6 @@ void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
     if (team == NULL)
         return;
     if (!team->broken)
-        (void)gba_notices_meet(&team->notices, team->team);
+        (void)notices_meet(team);
     team_free(team);
 }

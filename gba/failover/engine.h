@@ -48,7 +48,6 @@ struct gba_team {
     struct { /* of the members; see gba_team_attr_t */
         void (*member)(void *ctx, uint32_t rank, char *text, size_t len);
         void *ctx;
-        bool *gpu; /* [size] whether a member takes part by a GPU; NULL: none, or no memory */
     } names;
     gba_team_stats_t stats; /* without the rounds */
 

@@ -92,7 +92,7 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
     member->member = own->member;
     member->direct = 1;
     gba_gpu_pause();
-    part->group->sequence = own->sequence;
+    part->group->first = part->group->sequence = own->sequence;
     part->group->state = GBA_GPU_DIRECT;
     gba_gpu_resume();
 }
@@ -196,8 +196,8 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
 
     if (cuda == NULL)
         return refuse(GBA_ERR_UNSUPPORTED, cause);
-    if (attr->team_attr == NULL || attr->oob == NULL)
-        return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t has no team_attr or no oob");
+    if (attr->attend == NULL)
+        return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t has no attend");
     if (attr->members > MEMBERS_MAX || attr->member >= (0 == attr->members ? 1 : attr->members))
         return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t.member is not below members, or above 63");
     if (0 != cuda->current(&context) || context == NULL)
@@ -228,7 +228,7 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
     return status;
 }
 
-/* Whether an arrival of the member waits for its release. The thread is paused. */
+/* Whether an arrival of the member waits for its release, or attend runs. The thread is paused. */
 static bool member_waits(const gba_gpu_member_t *member)
 {
     struct gba_gpu_group *group = member->part->group;
@@ -242,8 +242,9 @@ static bool member_waits(const gba_gpu_member_t *member)
         return group->own.under_way;
     }
     door = gba_word_load_acquire(&group->doors[member->part->index].word);
-    return GBA_GPU_GAVE_UP != (uint32_t)door &&
-           (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0;
+    return GBA_GPU_HELPED == group->state ||
+           (GBA_GPU_GAVE_UP != (uint32_t)door &&
+            (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0);
 }
 
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
@@ -258,10 +259,10 @@ gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
     gba_gpu_resume();
     if (waits) {
         snprintf(line, sizeof line,
-                 "%s (gpu): GPU member %u is not destroyed: a kernel or a stream waits in barrier "
+                 "%s: GPU member %u is not destroyed: a kernel or a stream waits in barrier "
                  "%u",
                  member->part->group->own.name, member->part->index,
-                 member->part->group->sequence + 1);
+                 gba_gpu_next(member->part->group));
         gba_log_text(GBA_LOG_ERROR, line);
         status = GBA_ERR_BUSY;
     } else {

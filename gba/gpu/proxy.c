@@ -12,6 +12,8 @@
 
 #include "gba/base/clock.h"
 
+/* Sequences wrap soon, so that an error in that does not wait for weeks. */
+#define FIRST_SEQUENCE (UINT32_MAX - 15)
 #define LOOKS          64u         /* tests of a barrier between two calls of progress */
 #define IDLE           256u        /* idle turns between two looks at the clock */
 #define NAP_NS         2000000     /* the longest sleep */
@@ -34,35 +36,39 @@ static struct {
 
 /* --------------------------------------------------------------------------------- a group --- */
 
-void gba_gpu_release(struct gba_gpu_group *group)
+/* The round is complete: store the flags. */
+static void release(struct gba_gpu_group *group)
 {
     char line[288];
 
+    if (group->reported) {
+        group->reported = false;
+        snprintf(line, sizeof line, "%s: barrier %u of its GPU members has ended", group->own.name,
+                 gba_gpu_next(group));
+        gba_log_text(GBA_LOG_TEAM, line);
+    }
+    group->state = GBA_GPU_GATHER;
     group->sequence++;
     group->gathered = 0;
     group->since = 0;
-    if (group->reported) {
-        group->reported = false;
-        snprintf(line, sizeof line, "%s (gpu): barrier %u of its GPU members has ended",
-                 group->own.name, group->sequence);
-        gba_log_text(GBA_LOG_TEAM, line);
-    }
     for (uint32_t i = 0; i < group->members; i++)
         gba_word_store_release(&group->flags[i].word, group->sequence);
 }
 
-void gba_gpu_fail(struct gba_gpu_group *group, gba_status_t status)
+/* No further round ends. */
+static void fail(struct gba_gpu_group *group, gba_status_t status)
 {
     const uint64_t word =
         (uint64_t)(uint32_t)-status << 32 | (uint32_t)(group->sequence + 1 + GBA_GPU_AHEAD);
     char line[400];
 
+    group->state = GBA_GPU_FAILED;
     /* First: a program whose kernel has seen the flag finds that nobody waits. */
     gba_word_store_release(&group->fate, (uint64_t)(uint32_t)-status);
     for (uint32_t i = 0; i < group->members; i++)
         gba_word_store_release(&group->flags[i].word, word);
-    snprintf(line, sizeof line, "%s (gpu): barrier %u of its GPU members failed: %s",
-             group->own.name, group->sequence + 1, gba_status_text(status));
+    snprintf(line, sizeof line, "%s: barrier %u of its GPU members failed: %s", group->own.name,
+             gba_gpu_next(group), gba_status_text(status));
     gba_log_text(GBA_LOG_ERROR, line);
 }
 
@@ -94,9 +100,9 @@ static void gather_watch(struct gba_gpu_group *group)
     else if (!group->reported && proxy.now - group->since >= group->own.stuck_after) {
         group->reported = true;
         snprintf(line, sizeof line,
-                 "%s (gpu): barrier %u stalled for %llu s: %u of %u GPU members have arrived; "
+                 "%s: barrier %u stalled for %llu s: %u of %u GPU members have arrived; "
                  "missing: %s",
-                 group->own.name, group->sequence + 1,
+                 group->own.name, gba_gpu_next(group),
                  (unsigned long long)((proxy.now - group->since) / 1000000000u),
                  group->members - late, group->members, names);
         gba_log_text(GBA_LOG_TEAM, line);
@@ -112,8 +118,18 @@ static void direct_watch(struct gba_gpu_group *group)
         return;
     gba_team_own(group->team, &group->own);
     group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
-    gba_gpu_fail(group, status);
-    group->state = GBA_GPU_FAILED;
+    fail(group, status);
+    (void)group->attr.attend(group->attr.ctx,
+                             GBA_ERR_STALE); /* this rank makes no further barrier */
+}
+
+static void *help(void *arg)
+{
+    struct gba_gpu_group *group = arg;
+
+    group->status = group->attr.attend(group->attr.ctx, group->status);
+    gba_word_store_release(&group->helped, 1);
+    return NULL;
 }
 
 static void helper_start(struct gba_gpu_group *group, gba_status_t status)
@@ -121,27 +137,27 @@ static void helper_start(struct gba_gpu_group *group, gba_status_t status)
     group->status = status;
     group->state = GBA_GPU_HELPED;
     gba_word_store_relaxed(&group->helped, 0);
-    if (0 != pthread_create(&group->helper, NULL, gba_gpu_help, group)) {
-        gba_gpu_fail(group, GBA_ERR_NOMEM);
-        group->state = GBA_GPU_FAILED;
-    }
+    if (0 != pthread_create(&group->helper, NULL, help, group))
+        fail(group, GBA_ERR_NOMEM);
 }
 
 static void helper_end(struct gba_gpu_group *group)
 {
     pthread_join(group->helper, NULL);
-    group->state = 0 != gba_word_load_relaxed(&group->fate) ? GBA_GPU_FAILED : GBA_GPU_GATHER;
+    /* The path may be another one. */
+    gba_team_own(group->team, &group->own);
+    if (GBA_OK == group->status)
+        release(group);
+    else
+        fail(group, group->status);
 }
 
 /* One look at the team's barrier. */
 static gba_status_t cross(struct gba_gpu_group *group)
 {
-    const gba_team_attr_t *attr = group->attr.team_attr;
-
     if (0 != ++group->looks % LOOKS)
         return gba_barrier_test(group->team);
-    if (attr->progress != NULL)
-        attr->progress(attr->trial_ctx);
+    (void)group->attr.attend(group->attr.ctx, GBA_INPROGRESS);
     return gba_barrier_progress(group->team);
 }
 
@@ -191,11 +207,9 @@ static bool serve(struct gba_gpu_group *group)
     }
     if (GBA_INPROGRESS == status)
         return false;
-    if (GBA_OK == status) {
-        group->state = GBA_GPU_GATHER;
-        gba_gpu_release(group);
-    }
-    if (GBA_OK != status || GBA_DUE_NOTHING != gba_team_due(group->team, true))
+    if (GBA_OK == status && GBA_DUE_NOTHING == gba_team_due(group->team, true))
+        release(group);
+    else
         helper_start(group, status);
     return true;
 }
@@ -274,28 +288,28 @@ void gba_gpu_resume(void)
 }
 
 /* The thread, with the wishes of its first member. */
-static bool thread_start(const gba_gpu_attr_t *attr)
+static bool thread_start(const gba_team_own_t *own, uint32_t cpu)
 {
-    const bool crowded = attr->team_attr->oversubscribed &&
-                         (GBA_WAIT_AUTO == attr->wait || GBA_WAIT_SLEEP == attr->wait);
+    const bool crowded =
+        own->oversubscribed && (GBA_WAIT_AUTO == own->wait || GBA_WAIT_SLEEP == own->wait);
     sigset_t all, before;
     cpu_set_t cpus;
     int failed;
 
     proxy.stop = false;
-    proxy.yields = GBA_WAIT_YIELD == attr->wait || crowded;
-    proxy.sleep_after = GBA_WAIT_AUTO == attr->wait    ? SLEEP_AFTER_NS
-                        : GBA_WAIT_SLEEP == attr->wait ? SLEEP_SOON_NS
-                                                       : 0;
+    proxy.yields = GBA_WAIT_YIELD == own->wait || crowded;
+    proxy.sleep_after = GBA_WAIT_AUTO == own->wait    ? SLEEP_AFTER_NS
+                        : GBA_WAIT_SLEEP == own->wait ? SLEEP_SOON_NS
+                                                      : 0;
     sigfillset(&all); /* the signals are for the program's threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     failed = pthread_create(&proxy.thread, NULL, proxy_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (0 != failed)
         return false;
-    if (0 != attr->cpu) {
+    if (0 != cpu) {
         CPU_ZERO(&cpus);
-        CPU_SET(attr->cpu - 1, &cpus);
+        CPU_SET(cpu - 1, &cpus);
         if (0 != pthread_setaffinity_np(proxy.thread, sizeof cpus, &cpus))
             gba_log_text(GBA_LOG_WARN, "GPU members: the process may not use the CPU of "
                                        "gba_gpu_attr_t.cpu; their thread uses any");
@@ -315,14 +329,9 @@ static struct gba_gpu_group *group_new(gba_team_t *team, const gba_gpu_attr_t *a
 
     if (group == NULL)
         return NULL;
-    group->notices =
-        (gba_notices_t){.oob = attr->oob, .all = calloc(attr->oob->size, GBA_NOTICE_BYTES)};
     group->bytes = (2 * members * sizeof *group->doors + page - 1) / page * page;
     memory = mmap(NULL, group->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (group->notices.all == NULL || MAP_FAILED == memory) {
-        if (MAP_FAILED != memory)
-            munmap(memory, group->bytes);
-        free(group->notices.all);
+    if (MAP_FAILED == memory) {
         free(group);
         return NULL;
     }
@@ -331,7 +340,7 @@ static struct gba_gpu_group *group_new(gba_team_t *team, const gba_gpu_attr_t *a
     group->members = members;
     group->doors = memory;
     group->flags = group->doors + members;
-    group->sequence = attr->team_attr->params->first_sequence;
+    group->first = group->sequence = FIRST_SEQUENCE;
     for (uint32_t i = 0; i < members; i++) {
         gba_word_store_relaxed(&group->doors[i].word, (uint64_t)group->sequence << 32);
         gba_word_store_relaxed(&group->flags[i].word, group->sequence);
@@ -343,7 +352,6 @@ static struct gba_gpu_group *group_new(gba_team_t *team, const gba_gpu_attr_t *a
 static void group_free(struct gba_gpu_group *group)
 {
     munmap(group->doors, group->bytes);
-    free(group->notices.all);
     free(group);
 }
 
@@ -364,7 +372,7 @@ gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
         found = group_new(team, attr);
         if (found == NULL)
             return GBA_ERR_NOMEM;
-        if (idle && !thread_start(attr)) {
+        if (idle && !thread_start(&found->own, attr->cpu)) {
             group_free(found);
             return GBA_ERR_NOMEM;
         }
@@ -378,19 +386,11 @@ gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
 
 void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member)
 {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
     struct gba_gpu_group **at = &proxy.first;
 
     group->made &= ~(UINT64_C(1) << member);
     if (0 != group->made)
         return;
-    /* Its helper may wait for another rank, which leaves another team and waits for a helper of
-     * this process in the same way. So the other groups are served meanwhile. */
-    while (GBA_GPU_HELPED == group->state) {
-        gba_gpu_resume();
-        nanosleep(&nap, NULL);
-        gba_gpu_pause();
-    }
     while (*at != group)
         at = &(*at)->next;
     *at = group->next;

@@ -5,8 +5,7 @@
  * The GPU members of this rank in a team are a group. Each has a doorbell and a flag in memory that
  * the GPU and the thread share. The thread polls the doorbells of a group in turn (GATHER), makes
  * the team's barrier in steps (CROSS), so that groups do not wait for each other, and stores the
- * flags. What blocks is done by a thread of its own (HELPED): an agreement, the notifications of a
- * failed device, and the barrier of a runtime.
+ * flags. Calls of gba_gpu_attr_t.attend that may block are made by a thread of their own (HELPED).
  */
 #ifndef GBA_GPU_PROXY_H
 #define GBA_GPU_PROXY_H
@@ -41,26 +40,24 @@ struct gba_gpu_group {
     size_t bytes;               /* of both */
     bool registered;            /* with CUDA */
     gba_word_t fate;            /* 0, or the negated status with which the group has failed */
-    /* Of the serving thread, and of the helper meanwhile: */
+    /* Of the serving thread: */
     enum gba_gpu_state state;
     uint32_t sequence; /* the last round */
+    uint32_t first;    /* that before the first round of the members */
     uint32_t gathered; /* members from 0 on that have arrived at the next round */
     uint32_t looks;
     uint64_t since, watched; /* ns: the first arrival was seen; the last look at the clock */
     bool reported;
-    gba_status_t status; /* GBA_OK: the round of the helper is complete */
-    gba_notices_t notices;
+    gba_status_t status; /* for the helper, and later its result */
     pthread_t helper;
     gba_word_t helped;
 };
 
-/* --- proxy.c */
-
-/* The round of the group is complete: store the flags. By the thread or the helper. */
-void gba_gpu_release(struct gba_gpu_group *group);
-
-/* No further round ends (logged). */
-void gba_gpu_fail(struct gba_gpu_group *group, gba_status_t status);
+/* The number of the next barrier, for messages. */
+static inline uint32_t gba_gpu_next(const struct gba_gpu_group *group)
+{
+    return group->sequence - group->first + 1;
+}
 
 /* Find the group of a team, or make it and start the thread, with one member more. group: set on
  * GBA_OK. Returns GBA_OK, GBA_ERR_NOMEM, GBA_ERR_BUSY (it has that member) or GBA_ERR_PARAM
@@ -76,11 +73,5 @@ void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member);
  * time. */
 void gba_gpu_pause(void);
 void gba_gpu_resume(void);
-
-/* --- helper.c */
-
-/* The main function of a helper: complete the round, if group->status is not GBA_OK, and do what is
- * due. Sets group->helped. arg: the group. */
-void *gba_gpu_help(void *arg);
 
 #endif

@@ -34,6 +34,8 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
         team->names.member(team->names.ctx, team->rank, member, sizeof member);
     snprintf(own->name, sizeof own->name, "%s: %s", team->name, member);
     own->stuck_after = team->watchdog.report_after;
+    own->wait = team->waiting.mode;
+    own->oversubscribed = team->waiting.oversubscribed;
     own->indirect = indirect(team);
     if ('\0' != own->indirect[0] || GBA_PATH_DEVICE != team->kind) {
         if ('\0' == own->indirect[0])

@@ -61,8 +61,6 @@ static void name_member(const struct gba_team *team, uint32_t member, char *text
         team->names.member(team->names.ctx, member, text, len);
     else
         snprintf(text, len, "member %u", member);
-    if (team->names.gpu != NULL && team->names.gpu[member])
-        snprintf(text + strlen(text), len - strlen(text), " (gpu)");
 }
 
 /* The name of a member that has not arrived, with the members that it represents. */

@@ -18,7 +18,7 @@
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
 
-#define LAYOUTS_OF 25u
+#define LAYOUTS_OF 26u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -29,7 +29,7 @@
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
 /* The words of each minimum. */
-_Static_assert(GBA_FACTS == 35 && GBA_SWITCHES_WORDS == 27 && GBA_LACKING_WORDS == 16, CHANGED);
+_Static_assert(GBA_FACTS == 34 && GBA_SWITCHES_WORDS == 27 && GBA_LACKING_WORDS == 16, CHANGED);
 
 /* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
 #define T struct gba_terms
@@ -67,9 +67,7 @@ _Static_assert(IS(40) && AT(group, 0, 4) && AT(generation, 4, 4) && AT(key, 8, 8
 
 /* A member, in the layout. */
 #define T struct gba_member_info
-_Static_assert(IS(64) && AT(host, 0, 32) && AT(port, 32, 20) && AT(device_status, 52, 4) &&
-                   AT(gpu, 56, 4) && AT(unused, 60, 4),
-               CHANGED);
+_Static_assert(IS(56) && AT(host, 0, 32) && AT(port, 32, 20) && AT(device_status, 52, 4), CHANGED);
 #undef T
 
 #define T struct gba_host

@@ -25,49 +25,23 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
-static int run(struct member *me, gba_bootstrap_t *bootstrap, struct mixed *mixed, bool left)
-{
-    gba_remote_t *remote = NULL;
-    gba_params_t params;
-    char message[256];
-    gba_status_t status;
-
-    gba_params_default(&params);
-    if (GBA_OK != gba_params_environment(&params, message, sizeof message) ||
-        GBA_OK != gba_bootstrap_remote_open(bootstrap, &remote, message, sizeof message))
-        return fail("no team", message);
-    me->remote = remote;
-    me->device_status = gba_bootstrap_device(bootstrap, params.device_path, NULL, &me->device);
-    if (left && 1 == me->oob.rank)
-        mixed->rounds /= 2;
-    status = mixed_run(me, mixed);
-    if (GBA_OK == status && !left)
-        status = gba_bootstrap_barrier(bootstrap);
-    if (0 == me->oob.rank)
-        printf("%u barriers of %u members, %s; %s\n", mixed->rounds, me->oob.size,
-               GBA_OK == status ? "none left early" : gba_status_text(status),
-               gba_team_why(me->team));
-    gba_team_destroy(me->team);
-    gba_global_device_put(me->device);
-    gba_bootstrap_remote_close(remote);
-    return GBA_OK == status || (left && 1 != me->oob.rank) ? 0 : 1;
-}
-
 int main(int argc, char **argv)
 {
     static struct member me;
-    struct mixed mixed = {.path = NULL};
-    gba_bootstrap_t *bootstrap;
+    struct mixed mixed = {.device = NULL};
+    gba_status_t status;
     char message[256];
-    int file, result;
+    bool left;
+    int file;
 
     if (4 != argc)
         return fputs(help, stderr) < 0 ? 1 : 2;
-    if (GBA_OK != gba_bootstrap_init(NULL, &bootstrap, message, sizeof message))
+    if (GBA_OK != gba_bootstrap_init(NULL, &me.bootstrap, message, sizeof message))
         return fail("cannot join", message);
-    mixed.rounds = (uint32_t)strtoul(argv[1], NULL, 10);
+    me.rank = gba_bootstrap_oob(me.bootstrap)->rank;
     mixed.gpus = 0 == strcmp(argv[3], "all") ? MIXED_ALL : MIXED_EVEN;
-    me.oob = *gba_bootstrap_oob(bootstrap);
+    left = 0 == strcmp(argv[3], "left");
+    mixed.rounds = (uint32_t)strtoul(argv[1], NULL, 10) / (left && 1 == me.rank ? 2 : 1);
     file = open(argv[2], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || 0 != ftruncate(file, sizeof *me.all))
         return fail(argv[2], "cannot be written");
@@ -75,7 +49,12 @@ int main(int argc, char **argv)
     close(file);
     if (MAP_FAILED == (void *)me.all)
         return fail(argv[2], "cannot be mapped");
-    result = run(&me, bootstrap, &mixed, 0 == strcmp(argv[3], "left"));
-    gba_bootstrap_destroy(bootstrap);
-    return result;
+    me.all->size = gba_bootstrap_oob(me.bootstrap)->size;
+    status = mixed_run(&me, &mixed);
+    if (0 == me.rank)
+        printf("%u barriers of %u members, %s; %s\n", mixed.rounds, me.all->size,
+               GBA_OK == status ? "none left early" : gba_status_text(status),
+               gba_team_why(me.team));
+    member_end(&me);
+    return GBA_OK == status || (left && 1 != me.rank) ? 0 : 1;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of one host that make a team, without a launcher: forks with an exchange in shared
- * memory. For the tests of GPU members, with a GPU and without. */
+/* Processes of one host that make a team, without a launcher: forks that join by a unique id. For
+ * the tests of GPU members, with a GPU and without. */
 #ifndef GBA_TESTS_GPU_MEMBERS_H
 #define GBA_TESTS_GPU_MEMBERS_H
 
-#include <pthread.h>
 #include <unistd.h>
 
-#include "gba/gba.h"
+#include "gba/bootstrap.h"
 #include "gba/gpu.h"
 
 #ifdef __cplusplus
@@ -18,11 +17,9 @@ extern "C" {
 
 /* What the processes of a run share. */
 struct members {
-    pthread_barrier_t barrier;
     uint32_t size;
-    char job[32]; /* of the device; other runs at the same time have another one */
-    unsigned char board[MEMBERS_MAX][8192];
-    size_t bytes[MEMBERS_MAX]; /* of each, the same in one call */
+    gba_bootstrap_uid_t uid; /* of rank 0 */
+    uint64_t there;          /* 1: the id is */
     /* Of the test, zeros at first; a test registers them with CUDA. */
     uint64_t user[64 * 1024] __attribute__((aligned(4096)));
 };
@@ -30,32 +27,28 @@ struct members {
 /* One of the processes. */
 struct member {
     struct members *all;
-    gba_oob_t oob;
-    gba_params_t params;
-    gba_team_attr_t attr;
-    const gba_remote_t *remote; /* NULL: one host */
-    gba_device_t *device;
-    gba_status_t device_status;
+    uint32_t rank;
+    gba_bootstrap_root_t *root; /* of rank 0 */
+    gba_bootstrap_t *bootstrap;
+    gba_bootstrap_team_t *boot_team;
     gba_team_t *team;
-    gba_notices_t notices;
-    unsigned char gathered[MEMBERS_MAX * GBA_NOTICE_BYTES];
+    gba_gpu_attr_t attr; /* for a GPU member; the test may change it */
 };
 
-/* Make what `size` members share, and one of them, whose exchange waits for the others. */
+/* Make what `size` members share. */
 struct members *members_new(uint32_t size);
-void member_init(struct member *me, struct members *all, uint32_t rank);
 
 /* Fork `size` processes, and let each run the body, whose result is its exit status. Returns the
  * number of those that do not end with 0. */
 int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *arg);
 
-/* Make the team, with the parameters of the environment, on the device of that path or "none";
- * NULL: on me->device. gpu: of gba_team_attr_t. */
-gba_status_t member_team(struct member *me, const char *path, bool gpu);
-void member_end(struct member *me);
+/* Join the others, if me->bootstrap is NULL, and make the team, with the parameters of the
+ * environment. device: its path; NULL: of the parameters. gpu: of gba_bootstrap_attr_t. Returns
+ * whether that works (printed). */
+bool member_team(struct member *me, const char *device, bool gpu);
 
-/* A whole barrier by the CPU, with all that a runtime does. */
-gba_status_t member_barrier(struct member *me);
+/* Leave the team and the bootstrap. */
+void member_end(struct member *me);
 
 /* Words that processes and kernels share. Await: until the word has reached the value, or half a
  * minute. */
@@ -81,7 +74,7 @@ static inline void word_await(const uint64_t *word, uint64_t value)
 
 /* Barriers of ranks with one or more GPU members, and ranks that take part by the CPU. */
 struct mixed {
-    const char *path;                               /* as for member_team */
+    const char *device;                             /* as for member_team */
     enum { MIXED_EVEN, MIXED_ODD, MIXED_ALL } gpus; /* the ranks with GPU members */
     uint32_t rounds;
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "tests/gpu/members.h"
@@ -25,7 +26,7 @@ static void round_enter(struct member *me, uint32_t slot, uint64_t round)
 static gba_status_t round_leave(const struct member *me, const struct mixed *mixed, uint64_t round,
                                 gba_status_t status)
 {
-    for (uint32_t rank = 0; GBA_OK == status && rank < me->oob.size; rank++)
+    for (uint32_t rank = 0; GBA_OK == status && rank < me->all->size; rank++)
         for (uint32_t i = 0; 0 == i || i < gpus_of(mixed, rank); i++)
             if (__atomic_load_n(&me->all->user[rank * MIXED_GPUS + i], __ATOMIC_RELAXED) < round) {
                 fprintf(stderr, "PROOF: barrier %u was left before rank %u had entered it\n",
@@ -51,24 +52,25 @@ void *kernel_run(void *arg)
 
 gba_status_t mixed_run(struct member *me, const struct mixed *mixed)
 {
-    const uint32_t gpus = gpus_of(mixed, me->oob.rank);
-    gba_gpu_attr_t attr = {.members = gpus, .oob = &me->oob, .team_attr = &me->attr};
+    const uint32_t gpus = gpus_of(mixed, me->rank), slot = me->rank * MIXED_GPUS;
+    gba_status_t status = GBA_OK;
     struct kernel kernel[MIXED_GPUS];
     pthread_t thread[MIXED_GPUS];
-    gba_status_t status = member_team(me, mixed->path, gpus > 0);
 
-    for (; GBA_OK == status && attr.member < gpus; attr.member++) {
-        kernel[attr.member] = (struct kernel){
-            .me = me, .mixed = mixed, .slot = me->oob.rank * MIXED_GPUS + attr.member};
-        status = gba_gpu_member_create(me->team, &attr, &kernel[attr.member].gpu);
+    if (!member_team(me, mixed->device, gpus > 0))
+        return GBA_ERR_OOB;
+    me->attr.members = gpus;
+    for (uint32_t i = me->attr.member = 0; GBA_OK == status && i < gpus; me->attr.member = ++i) {
+        kernel[i] = (struct kernel){.me = me, .mixed = mixed, .slot = slot + i};
+        status = gba_gpu_member_create(me->team, &me->attr, &kernel[i].gpu);
     }
     if (GBA_OK != status)
         return status;
     for (uint32_t i = 0; i < gpus; i++)
         pthread_create(&thread[i], NULL, kernel_run, &kernel[i]);
     for (uint64_t round = 1; GBA_OK == status && 0 == gpus && round <= mixed->rounds; round++) {
-        round_enter(me, me->oob.rank * MIXED_GPUS, round);
-        status = round_leave(me, mixed, round, member_barrier(me));
+        round_enter(me, slot, round);
+        status = round_leave(me, mixed, round, gba_bootstrap_team_barrier(me->boot_team));
     }
     for (uint32_t i = 0; i < gpus; i++) {
         pthread_join(thread[i], NULL);

@@ -21,22 +21,23 @@ static struct fake_cuda *fake;
 /* A member of a process that is a team by itself. */
 struct alone {
     struct member me;
-    gba_gpu_attr_t attr;
     gba_gpu_member_t gpu;
 };
 
-static struct alone *alone(const char *path)
+static struct alone *alone(const char *device)
 {
-    static struct members *all;
     struct alone *one = calloc(1, sizeof *one);
 
-    all = all == NULL ? members_new(1) : all;
-    member_init(&one->me, all, 0);
+    one->me.all = members_new(1);
     setenv("GBA_OFFLOAD", "always", 1);
-    assert_int_equal(member_team(&one->me, path, true), GBA_OK);
+    assert_true(member_team(&one->me, device, true));
     unsetenv("GBA_OFFLOAD");
-    one->attr = (gba_gpu_attr_t){.oob = &one->me.oob, .team_attr = &one->me.attr};
     return one;
+}
+
+static gba_status_t create(struct alone *one)
+{
+    return gba_gpu_member_create(one->me.team, &one->me.attr, &one->gpu);
 }
 
 static void alone_end(struct alone *one)
@@ -57,30 +58,30 @@ static void caught(gba_status_t status, gba_status_t expected, const char *line)
 TEST(refusals_say_why_and_leave_nothing)
 {
     struct alone *one = alone("none");
-    gba_gpu_attr_t attr = one->attr;
-    gba_gpu_member_t other;
+    const gba_gpu_attr_t attr = one->me.attr;
+    gba_gpu_member_t first;
 
     gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
     log_forget();
-    attr.oob = NULL;
-    caught(gba_gpu_member_create(one->me.team, &attr, &one->gpu), GBA_ERR_PARAM, "no oob");
-    attr = one->attr;
-    attr.member = 1;
-    caught(gba_gpu_member_create(one->me.team, &attr, &one->gpu), GBA_ERR_PARAM, "not below");
+    one->me.attr.attend = NULL;
+    caught(create(one), GBA_ERR_PARAM, "no attend");
+    one->me.attr = attr;
+    one->me.attr.member = 1;
+    caught(create(one), GBA_ERR_PARAM, "not below");
+    one->me.attr = attr;
     fake->context = false;
-    caught(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_ERR_PARAM,
-           "no CUDA context is current");
+    caught(create(one), GBA_ERR_PARAM, "no CUDA context is current");
     fake->context = true;
     fake->no_memory = true;
-    caught(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_ERR_IO,
-           "cuMemAlloc failed: CUDA_ERROR_FAKE");
+    caught(create(one), GBA_ERR_IO, "cuMemAlloc failed: CUDA_ERROR_FAKE");
     fake->no_memory = false;
     fake->refused_flags = GBA_CU_REGISTER_MAPPED;
-    caught(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_ERR_IO,
-           "cuMemHostRegister failed");
+    caught(create(one), GBA_ERR_IO, "cuMemHostRegister failed");
     fake->refused_flags = 0;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
-    caught(gba_gpu_member_create(one->me.team, &one->attr, &other), GBA_ERR_BUSY, "in use");
+    assert_int_equal(create(one), GBA_OK);
+    first = one->gpu;
+    caught(create(one), GBA_ERR_BUSY, "in use");
+    assert_ptr_equal(one->gpu.part, first.part);
     assert_string_equal(gba_gpu_member_why(&one->gpu), "proxy: the path of the team is software");
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
@@ -90,112 +91,85 @@ TEST(refusals_say_why_and_leave_nothing)
 TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
 {
     struct alone *one;
-    gba_gpu_member_t late;
+    gba_gpu_member_t first;
     uint64_t reported = 0;
 
     setenv("GBA_STUCK_AFTER", "1", 1);
     one = alone("none");
     unsetenv("GBA_STUCK_AFTER");
     gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
-    one->attr.members = 2;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
-    one->attr.member = 1;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &late), GBA_OK);
-    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+    one->me.attr.members = 2;
+    assert_int_equal(create(one), GBA_OK);
+    first = one->gpu;
+    one->me.attr.member = 1;
+    assert_int_equal(create(one), GBA_OK);
+    gba_gpu_arrive(&first, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    assert_int_equal(gba_gpu_member_destroy(&first), GBA_ERR_BUSY);
     word_await(&reported, 1);
-    assert_string_equal(log_last, "all: rank 0 (gpu): barrier 1 stalled for 1 s: 1 of 2 GPU "
-                                  "members have arrived; missing: gpu member 1");
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
+    assert_non_null(strstr(log_last, "(gpu): barrier 1 stalled for 1 s: 1 of 2 GPU members have "
+                                     "arrived; missing: gpu member 1"));
+    assert_int_equal(gba_gpu_wait(&first, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     /* The wait may be resumed. */
-    gba_gpu_arrive(&late, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_OK);
-    assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1),
-                     GBA_ERR_TIMEOUT);
+    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    assert_int_equal(gba_gpu_wait(&first, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&first, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
     /* Nobody waits any more. */
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    assert_int_equal(gba_gpu_member_destroy(&late), GBA_OK);
+    assert_int_equal(gba_gpu_member_destroy(&first), GBA_OK);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     alone_end(one);
 }
 
-static gba_status_t no_barrier(void *unused)
+static uint64_t attends, may_end;
+
+/* A call of the runtime that takes some time, and fails. */
+static gba_status_t attend_slowly(void *unused, gba_status_t status)
 {
     (void)unused;
-    return GBA_ERR_OOB;
+    word_set(&attends, 1);
+    word_await(&may_end, 1);
+    return GBA_ERR_UNSUPPORTED == status ? GBA_ERR_OOB : GBA_ERR_STALE;
 }
 
 TEST(an_error_of_the_runtime_ends_the_wait)
 {
-    struct alone *one;
+    struct alone *one, *other = alone("none");
 
     setenv("GBA_SW_ENABLE", "0", 1);
     one = alone("none");
     unsetenv("GBA_SW_ENABLE");
-    one->me.attr.fallback = no_barrier;
+    one->me.attr.attend = attend_slowly;
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
-    assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_ERR_OOB);
+    assert_int_equal(create(one), GBA_OK);
+    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    word_await(&attends, 1);
+    /* Meanwhile other teams are served. */
+    assert_int_equal(create(other), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&other->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(gba_gpu_member_destroy(&other->gpu), GBA_OK);
+    /* It uses the member, also when the kernel has given up. */
+    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+    word_set(&may_end, 1);
+    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_ERR_OOB);
     assert_int_equal(gba_gpu_member_status(&one->gpu), GBA_ERR_OOB);
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_OOB);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    member_end(&other->me);
+    free(other);
     alone_end(one);
-}
-
-static gba_status_t (*min_of_members)(void *ctx, uint64_t *words, uint32_t count);
-static uint64_t agrees, passed, in_time;
-
-/* An agreement that needs a barrier of another team. */
-static gba_status_t min_after_barrier(void *ctx, uint64_t *words, uint32_t count)
-{
-    word_set(&agrees, 1);
-    word_await(&passed, 1);
-    word_set(&in_time, word_get(&passed));
-    return min_of_members(ctx, words, count);
-}
-
-/* A kernel whose barrier comes when the other member is being destroyed. arg: its GPU member. */
-static void *barrier_meanwhile(void *arg)
-{
-    word_await(&agrees, 1);
-    usleep(100000);
-    (void)gba_gpu_barrier(arg, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
-    word_set(&passed, 1);
-    return NULL;
-}
-
-TEST(other_teams_are_served_while_a_member_is_destroyed)
-{
-    struct alone *one = alone("sim?die_after=3"), *other = alone("none");
-    pthread_t thread;
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    min_of_members = one->me.oob.min;
-    one->me.oob.min = min_after_barrier;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
-    assert_int_equal(gba_gpu_member_create(other->me.team, &other->attr, &other->gpu), GBA_OK);
-    pthread_create(&thread, NULL, barrier_meanwhile, &other->gpu);
-    while (0 == word_get(&agrees)) {
-        assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_OK);
-        usleep(20000); /* the agreement comes after the barrier */
-    }
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    assert_int_equal(word_get(&in_time), 1);
-    pthread_join(thread, NULL);
-    assert_int_equal(gba_gpu_member_destroy(&other->gpu), GBA_OK);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    alone_end(one);
-    alone_end(other);
 }
 
 TEST(streams_and_graphs)
 {
     struct alone *one = alone("sim");
+    uint64_t first;
 
     gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
-    one->attr.stream_only = true;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+    one->me.attr.stream_only = true;
+    assert_int_equal(create(one), GBA_OK);
+    first = one->gpu.count[0];
     for (int i = 0; i < 3; i++)
         assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
     assert_int_equal(fake->batches, 3);
@@ -210,16 +184,16 @@ TEST(streams_and_graphs)
                          GBA_OK);
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
     assert_int_equal(fake->launches, 2);
-    assert_int_equal((uint32_t)one->gpu.count[0], 7);
+    assert_int_equal((uint32_t)(one->gpu.count[0] - first), 7);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     /* Without the operations. */
     fake->no_operations = true;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+    assert_int_equal(create(one), GBA_OK);
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
     assert_int_equal(fake->launches, 3);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     fake->no_module = true;
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+    assert_int_equal(create(one), GBA_OK);
     log_forget();
     caught(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_UNSUPPORTED, "kernel for streams");
     fake->no_operations = fake->no_module = false;
@@ -263,7 +237,8 @@ TEST_WITH(a_direct_member_stores_to_the_device, direct_begin, direct_stop, NULL)
     gba_team_stats_t stats;
     pthread_t thread;
 
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &kernel.gpu), GBA_OK);
+    assert_int_equal(create(one), GBA_OK);
+    kernel.gpu = one->gpu;
     assert_string_equal(gba_gpu_member_why(&kernel.gpu), "direct: the doorbell of the device");
     pthread_create(&thread, NULL, kernel_run, &kernel);
     while (0 != pthread_tryjoin_np(thread, NULL))
@@ -284,7 +259,7 @@ TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop,
     struct alone *one = alone(FAKE_KERNEL_PATH);
 
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+    assert_int_equal(create(one), GBA_OK);
     gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
     gba_gpu_pause();
     fake_kernel_die();
@@ -292,6 +267,10 @@ TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop,
     assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_ERR_DEAD);
     assert_int_equal(gba_gpu_member_status(&one->gpu), GBA_ERR_DEAD);
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_DEAD);
+    /* The team meets the others no more when it is destroyed. */
+    gba_gpu_pause();
+    assert_string_not_equal(gba_bootstrap_team_message(one->me.boot_team), "");
+    gba_gpu_resume();
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     alone_end(one);
 }
@@ -311,7 +290,7 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
 
     for (size_t i = 0; i < 2; i++) {
         fake->refused_flags = refused[i].flag;
-        assert_int_equal(gba_gpu_member_create(one->me.team, &one->attr, &one->gpu), GBA_OK);
+        assert_int_equal(create(one), GBA_OK);
         assert_string_equal(gba_gpu_member_why(&one->gpu), refused[i].why);
         gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
         while (GBA_OK != gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1))
@@ -326,10 +305,11 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
 /* Without a driver. Before main has opened the fake one. */
 static int no_driver(struct member *me, void *unused)
 {
-    gba_gpu_attr_t attr = {.oob = &me->oob, .team_attr = &me->attr};
+    const gba_gpu_attr_t attr = {.attend = gba_bootstrap_team_attend};
     gba_gpu_member_t gpu;
     char text[256];
 
+    (void)me;
     (void)unused;
     if (dlopen("libcuda.so.1", RTLD_NOW) != NULL)
         return 0; /* this machine has one */
