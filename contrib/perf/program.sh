@@ -9,7 +9,7 @@ check_program() {
     for option in --call --batches --batch-us --samples --warmup --pin --imbalance --late --calibrate --device \
         --from --csv; do
         case $given in
-        *" $option "*) refuse "$option" '' 'without a program' ;;
+        *" $option "*) status=2 die "$option is not allowed with a program" ;;
         esac
     done
     case $np in
