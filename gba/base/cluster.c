@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* secure_getenv */
 #include "gba/base/cluster.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,23 +155,22 @@ static gba_status_t line_read(char *line, struct gba_cluster *cluster, uint64_t 
     return gba_cluster_set(cluster, key, trim(value), message, len);
 }
 
-/* The names of the installed descriptions. */
+/* The names of the installed descriptions, sorted. */
 static void names_list(char *text, size_t len)
 {
-    DIR *directory = opendir(GBA_PKGDATADIR "/clusters");
-    const struct dirent *entry;
+    glob_t found;
     size_t used = 0;
 
     text[0] = '\0';
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        const char *end = strstr(entry->d_name, SUFFIX);
+    if (0 != glob(GBA_PKGDATADIR "/clusters/*" SUFFIX, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc && used < len; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
 
-        if (end != NULL && used < len)
-            used += (size_t)snprintf(text + used, len - used, ", %.*s", (int)(end - entry->d_name),
-                                     entry->d_name);
+        used += (size_t)snprintf(text + used, len - used, ", %.*s",
+                                 (int)(strlen(name) - strlen(SUFFIX)), name);
     }
-    if (directory != NULL)
-        closedir(directory);
+    globfree(&found);
 }
 
 gba_status_t gba_cluster_named(const char *name, struct gba_cluster *cluster, char *message,
