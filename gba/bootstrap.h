@@ -256,15 +256,17 @@ GBA_EXPORT gba_status_t gba_bootstrap_team_attend(void *team, gba_status_t statu
  * collective. */
 GBA_EXPORT gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team);
 
-/* Get the cause of the error of gba_bootstrap_team_barrier. Returns one line; "" before any error.
- * Only the thread that makes the team's barriers calls it. Not collective. */
+/* Get the cause of the error of gba_bootstrap_team_barrier or gba_bootstrap_team_attend. Returns
+ * one line; "" before any error. Only the thread that makes the team's barriers calls it, or a
+ * thread that has seen the error. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team);
 
 /*
  * Free a team, its device and its connections. With a device all members wait here for the last
  * one, because the death of the device may keep it in the last barrier; without one, and after an
- * error of gba_bootstrap_team_barrier, nobody waits. The bootstrap lives longer. team: may be NULL.
- * Only the thread that makes the calls of the exchange calls it. Collective. Blocks.
+ * error of gba_bootstrap_team_barrier or gba_bootstrap_team_attend, nobody waits. The bootstrap
+ * lives longer. team: may be NULL. Only the thread that makes the calls of the exchange calls it.
+ * Collective. Blocks.
  */
 GBA_EXPORT void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team);
 

@@ -53,8 +53,9 @@ typedef struct gba_gpu_attr {
     bool stream_only;
     /*
      * What a runtime does beside the barriers of the team: gba_bootstrap_team_attend, or a function
-     * like it. Required. The library calls it from threads of its own, one at a time, so from here
-     * on until the member is destroyed nobody else makes calls of the exchange.
+     * like it. Required. The library calls it from threads of its own, for a team one at a time,
+     * for which the thread level of MPI must allow. So until the member is destroyed nobody else
+     * makes calls of the exchange: one team of a bootstrap has GPU members at a time.
      */
     gba_status_t (*attend)(void *ctx, gba_status_t status);
     void *ctx;    /* passed to it; such as the gba_bootstrap_team_t */
@@ -79,8 +80,9 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
 
 /*
  * Destroy a member, with the CUDA context of its creation current. The thread ends with the last
- * member of the process. A proxied member whose wait ended by its time limit is destroyed, and its
- * team makes no further barrier; a direct one is destroyed when the round has ended or the device
+ * member of the process. A proxied member whose wait ended by its time limit is destroyed. If it is
+ * the last one of its rank, the rank makes no further barrier of the team, and destroys it without
+ * meeting the others; a direct one is destroyed when the round has ended or the device
  * has died. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY (logged): a kernel or a
  * stream still waits in a barrier, or `attend` runs; the member remains. Thread-safe on different
  * members. Not collective. Waits for kernels of the context, as cuMemFree does.

@@ -305,8 +305,8 @@ GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void
 typedef struct gba_team_own {
     char name[192];       /* for messages: "all: rank 3 on hosta" */
     uint64_t stuck_after; /* ns; 0: never */
-    int wait;             /* gba_wait_t */
-    bool oversubscribed;
+    bool yields;          /* a thread that waits yields its CPU between two tests */
+    uint64_t sleep_after; /* ns until it sleeps; 0: never */
     /* Why hardware beside the CPU cannot use the group of the team: a word about the path, or a
      * sentence; "": it can, with the next fields. */
     const char *indirect;

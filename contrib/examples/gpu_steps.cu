@@ -81,8 +81,9 @@ int main(int argc, char **argv)
     int provided, devices, *status;
     char why[256];
 
-    /* The thread that serves the GPU makes calls of MPI when the team agrees. */
+    /* The threads that serve the GPU make calls of MPI. */
     CK(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));
+    CK(MPI_THREAD_MULTIPLE != provided);
     how.kind = GBA_BOOTSTRAP_MPI;
     how.gpu = true;
     if (GBA_OK != gba_bootstrap_init(&how, &all, why, sizeof why) ||
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
                "%d passed, %d failed\n",
                gba_team_why(gba_bootstrap_team_get(team)), gba_gpu_member_why(&member), together,
                (MPI_Wtime() - began) / STEPS * 1e6, good, !good);
-    (void)gba_gpu_member_destroy(&member);
+    CK(gba_gpu_member_destroy(&member));
     gba_bootstrap_team_destroy(team);
     gba_bootstrap_destroy(all);
     MPI_Finalize();

@@ -228,48 +228,49 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
     return status;
 }
 
-/* Whether an arrival of the member waits for its release, or attend runs. The thread is paused. */
-static bool member_waits(const gba_gpu_member_t *member)
+/* Why the member cannot be destroyed; NULL: it can. The thread is paused. */
+static const char *member_busy(const gba_gpu_member_t *member)
 {
     struct gba_gpu_group *group = member->part->group;
     uint64_t door;
 
     if (0 != gba_word_load_relaxed(&group->fate))
-        return false;
+        return NULL;
+    if (GBA_GPU_HELPED == group->state)
+        return "its rank agrees with the others";
     if (GBA_GPU_DIRECT == group->state) {
         (void)gba_team_watch(group->team);
         gba_team_own(group->team, &group->own);
-        return group->own.under_way;
+        return group->own.under_way ? "a kernel or a stream waits in a barrier" : NULL;
     }
     door = gba_word_load_acquire(&group->doors[member->part->index].word);
-    return GBA_GPU_HELPED == group->state ||
-           (GBA_GPU_GAVE_UP != (uint32_t)door &&
-            (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0);
+    return GBA_GPU_GAVE_UP != (uint32_t)door &&
+                   (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0
+               ? "a kernel or a stream waits in a barrier"
+               : NULL;
 }
 
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 {
-    gba_status_t status = GBA_OK;
+    struct gba_gpu_part *part = member->part;
+    const char *busy;
     char line[320];
-    bool waits;
 
     pthread_mutex_lock(&life);
     gba_gpu_pause();
-    waits = member_waits(member);
+    busy = member_busy(member);
+    if (busy != NULL)
+        snprintf(line, sizeof line, "%s: GPU member %u is not destroyed: %s", part->group->own.name,
+                 part->index, busy);
+    else if (UINT64_C(1) << part->index == part->group->made)
+        gba_gpu_quit(part->group); /* now: CUDA may wait in what follows */
     gba_gpu_resume();
-    if (waits) {
-        snprintf(line, sizeof line,
-                 "%s: GPU member %u is not destroyed: a kernel or a stream waits in barrier "
-                 "%u",
-                 member->part->group->own.name, member->part->index,
-                 gba_gpu_next(member->part->group));
+    if (busy != NULL)
         gba_log_text(GBA_LOG_ERROR, line);
-        status = GBA_ERR_BUSY;
-    } else {
-        member_undo(member->part, member);
-    }
+    else
+        member_undo(part, member);
     pthread_mutex_unlock(&life);
-    return status;
+    return busy != NULL ? GBA_ERR_BUSY : GBA_OK;
 }
 
 /* --------------------------------------------------------------------------------- streams --- */

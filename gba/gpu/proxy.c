@@ -14,13 +14,11 @@
 
 /* Sequences wrap soon, so that an error in that does not wait for weeks. */
 #define FIRST_SEQUENCE (UINT32_MAX - 15)
-#define LOOKS          64u         /* tests of a barrier between two calls of progress */
-#define IDLE           256u        /* idle turns between two looks at the clock */
-#define NAP_NS         2000000     /* the longest sleep */
-#define SLEEP_AFTER_NS 1000000000u /* of GBA_WAIT_AUTO */
-#define SLEEP_SOON_NS  50000u      /* of GBA_WAIT_SLEEP */
-#define WATCH_NS       10000000u   /* between two looks at members that are late */
-#define INSPECT_NS     100000000u  /* between two looks at the registers of a direct member */
+#define LOOKS          64u        /* tests of a barrier between two calls of progress */
+#define IDLE           256u       /* idle turns between two looks at the clock */
+#define NAP_NS         2000000    /* the longest sleep */
+#define WATCH_NS       10000000u  /* between two looks at members that are late */
+#define INSPECT_NS     100000000u /* between two looks at the registers of a direct member */
 
 static struct {
     pthread_mutex_t lock; /* of the list; the thread holds it while it serves */
@@ -72,6 +70,13 @@ static void fail(struct gba_gpu_group *group, gba_status_t status)
     gba_log_text(GBA_LOG_ERROR, line);
 }
 
+/* This rank makes no further barrier of the team, which is said before a kernel knows. */
+static void give_up(struct gba_gpu_group *group, gba_status_t status)
+{
+    (void)group->attr.attend(group->attr.ctx, GBA_ERR_DEAD == status ? GBA_ERR_STALE : status);
+    fail(group, status);
+}
+
 static bool arrived(const struct gba_gpu_group *group, uint32_t member)
 {
     /* Acquire: pairs with the release of the GPU's store. */
@@ -118,9 +123,7 @@ static void direct_watch(struct gba_gpu_group *group)
         return;
     gba_team_own(group->team, &group->own);
     group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
-    fail(group, status);
-    (void)group->attr.attend(group->attr.ctx,
-                             GBA_ERR_STALE); /* this rank makes no further barrier */
+    give_up(group, status);
 }
 
 static void *help(void *arg)
@@ -138,7 +141,7 @@ static void helper_start(struct gba_gpu_group *group, gba_status_t status)
     group->state = GBA_GPU_HELPED;
     gba_word_store_relaxed(&group->helped, 0);
     if (0 != pthread_create(&group->helper, NULL, help, group))
-        fail(group, GBA_ERR_NOMEM);
+        give_up(group, GBA_ERR_NOMEM);
 }
 
 static void helper_end(struct gba_gpu_group *group)
@@ -195,9 +198,10 @@ static bool serve(struct gba_gpu_group *group)
         status = cross(group);
         break;
     case GBA_GPU_HELPED:
-        if (0 != gba_word_load_acquire(&group->helped))
-            helper_end(group);
-        return false;
+        if (0 == gba_word_load_acquire(&group->helped))
+            return false;
+        helper_end(group);
+        return true;
     case GBA_GPU_DIRECT:
         if (proxy.now - group->watched >= INSPECT_NS)
             direct_watch(group);
@@ -217,14 +221,14 @@ static bool serve(struct gba_gpu_group *group)
 /* -------------------------------------------------------------------------------- the thread ---
  */
 
-/* Nothing has happened in a turn. polls: a group waits for a store. */
-static void rest(bool polls)
+/* Nothing has happened in a turn. polls: a group waits for a store. yields: the CPU to others. */
+static void rest(bool polls, bool yields)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
 
     if (polls && 0 != ++proxy.idle % IDLE) {
         /* Not in each turn: a hypervisor takes the CPU from a loop of pauses. */
-        if (proxy.yields)
+        if (yields)
             sched_yield();
         else if (0 == proxy.idle % 8)
             gba_cpu_pause();
@@ -243,7 +247,7 @@ static void rest(bool polls)
 
 static void *proxy_main(void *unused)
 {
-    bool busy, polls;
+    bool busy, polls, helped;
 
     (void)unused;
     proxy.idle = 0;
@@ -257,18 +261,17 @@ static void *proxy_main(void *unused)
             pthread_mutex_lock(&proxy.lock);
             continue;
         }
-        busy = false;
-        polls = false;
+        busy = polls = helped = false;
         for (struct gba_gpu_group *group = proxy.first; group != NULL; group = group->next) {
             busy |= serve(group);
-            polls |= GBA_GPU_GATHER == group->state || GBA_GPU_CROSS == group->state ||
-                     GBA_GPU_HELPED == group->state;
+            helped |= GBA_GPU_HELPED == group->state; /* by a thread that may need this CPU */
+            polls |= GBA_GPU_GATHER == group->state || GBA_GPU_CROSS == group->state;
         }
         if (busy) {
             proxy.idle = 0;
             proxy.idle_since = 0;
         } else {
-            rest(polls);
+            rest(polls || helped, helped || proxy.yields);
         }
     }
     pthread_mutex_unlock(&proxy.lock);
@@ -290,17 +293,13 @@ void gba_gpu_resume(void)
 /* The thread, with the wishes of its first member. */
 static bool thread_start(const gba_team_own_t *own, uint32_t cpu)
 {
-    const bool crowded =
-        own->oversubscribed && (GBA_WAIT_AUTO == own->wait || GBA_WAIT_SLEEP == own->wait);
     sigset_t all, before;
     cpu_set_t cpus;
     int failed;
 
     proxy.stop = false;
-    proxy.yields = GBA_WAIT_YIELD == own->wait || crowded;
-    proxy.sleep_after = GBA_WAIT_AUTO == own->wait    ? SLEEP_AFTER_NS
-                        : GBA_WAIT_SLEEP == own->wait ? SLEEP_SOON_NS
-                                                      : 0;
+    proxy.yields = own->yields;
+    proxy.sleep_after = own->sleep_after;
     sigfillset(&all); /* the signals are for the program's threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     failed = pthread_create(&proxy.thread, NULL, proxy_main, NULL);
@@ -382,6 +381,17 @@ gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
     found->made |= UINT64_C(1) << attr->member;
     *group = found;
     return GBA_OK;
+}
+
+void gba_gpu_quit(struct gba_gpu_group *group)
+{
+    bool gave_up = GBA_GPU_CROSS == group->state;
+
+    for (uint32_t i = 0; GBA_GPU_GATHER == group->state && i < group->members; i++)
+        gave_up |= arrived(group, i);
+    if (gave_up)
+        give_up(group, GBA_ERR_TIMEOUT);
+    group->state = GBA_GPU_FAILED;
 }
 
 void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member)

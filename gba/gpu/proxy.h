@@ -65,6 +65,10 @@ static inline uint32_t gba_gpu_next(const struct gba_gpu_group *group)
 gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
                           struct gba_gpu_group **group);
 
+/* The last member is about to leave: the group is not served any more. If a member has given up in
+ * a barrier, this rank makes no further one. The caller has called gba_gpu_pause. */
+void gba_gpu_quit(struct gba_gpu_group *group);
+
 /* A member leaves. The last one frees the group, whose memory CUDA does not use any more, and the
  * last group ends the thread. The caller has called gba_gpu_pause. */
 void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gba/failover/failover.h"
+#include "gba/team/wait.h"
 #include "gba/team/watchdog.h"
 
 /* Why the GPU cannot use the group of the team by itself; "" if it can. */
@@ -34,8 +35,8 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
         team->names.member(team->names.ctx, team->rank, member, sizeof member);
     snprintf(own->name, sizeof own->name, "%s: %s", team->name, member);
     own->stuck_after = team->watchdog.report_after;
-    own->wait = team->waiting.mode;
-    own->oversubscribed = team->waiting.oversubscribed;
+    own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
+    own->sleep_after = gba_wait_sleep_after(team->waiting.mode);
     own->indirect = indirect(team);
     if ('\0' != own->indirect[0] || GBA_PATH_DEVICE != team->kind) {
         if ('\0' == own->indirect[0])

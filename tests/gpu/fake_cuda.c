@@ -79,6 +79,8 @@ FAKE(cuMemAlloc_v2, (gba_cu_pointer * pointer, size_t bytes))
 
 FAKE(cuMemFree_v2, (gba_cu_pointer pointer))
 {
+    if (fake_cuda.on_free != NULL)
+        fake_cuda.on_free();
     free((void *)(uintptr_t)pointer);
     fake_cuda.allocated--;
     return 0;

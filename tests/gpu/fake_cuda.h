@@ -14,6 +14,7 @@ struct fake_cuda {
     bool no_memory, no_module, no_operations, capturing;
     unsigned refused_flags; /* of cuMemHostRegister */
     int registered, allocated, batches, launches;
+    void (*on_free)(void);     /* called in cuMemFree; NULL: nothing */
     gba_gpu_member_t captured; /* of the last launch while it captured */
 };
 

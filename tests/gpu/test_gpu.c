@@ -268,10 +268,46 @@ TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop,
     assert_int_equal(gba_gpu_member_status(&one->gpu), GBA_ERR_DEAD);
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_DEAD);
     /* The team meets the others no more when it is destroyed. */
-    gba_gpu_pause();
     assert_string_not_equal(gba_bootstrap_team_message(one->me.boot_team), "");
-    gba_gpu_resume();
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    alone_end(one);
+}
+
+static uint64_t attended; /* the last status with which a runtime was called, negated */
+
+static gba_status_t attend_noted(void *unused, gba_status_t status)
+{
+    (void)unused;
+    if (GBA_INPROGRESS == status)
+        return GBA_INPROGRESS;
+    word_set(&attended, (uint64_t)-status);
+    return GBA_ERR_STALE;
+}
+
+/* CUDA waits for a kernel, and meanwhile the device dies. */
+static void die_meanwhile(void)
+{
+    gba_gpu_pause();
+    fake_kernel_die();
+    gba_gpu_resume();
+    usleep(200000);
+}
+
+/* Its rank is in a barrier that goes on without it. */
+TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NULL)
+{
+    struct alone *one = alone(FAKE_KERNEL_PATH);
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    fake->refused_flags = GBA_CU_REGISTER_IOMEMORY;
+    one->me.attr.attend = attend_noted;
+    assert_int_equal(create(one), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1000000),
+                     GBA_ERR_TIMEOUT);
+    fake->on_free = die_meanwhile;
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    fake->on_free = NULL;
+    assert_int_equal(word_get(&attended), -GBA_ERR_TIMEOUT);
     alone_end(one);
 }
 

@@ -92,10 +92,12 @@ TEST(a_device_dies_in_a_barrier_before_an_agreement)
 
 /* ----------------------------------------------------------- late, stopped and killed ranks --- */
 
+#define GIVES_UP (-1)
+
 /* What happens to rank 1, which has a GPU member, before barrier 2, in which rank 0 waits. */
 struct late {
     const char *device;
-    int signal; /* SIGKILL, SIGSTOP or 0, from rank 0 */
+    int signal; /* SIGKILL, SIGSTOP or 0, from rank 0; GIVES_UP: rank 0 leaves before it comes */
     bool cpu;   /* rank 0 waits by the CPU, else by a GPU member */
 };
 
@@ -108,11 +110,12 @@ static bool second_barrier(struct member *me, const struct late *late, gba_gpu_m
     if (late->cpu)
         return GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
     word_await(rank_1, 1);
-    kill((pid_t)word_get(rank_1), late->signal);
+    if (late->signal > 0)
+        kill((pid_t)word_get(rank_1), late->signal);
     gba_gpu_arrive(gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
     while (GBA_ERR_TIMEOUT == status && 0 == word_get(reported))
         status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 100000000);
-    if (SIGKILL == late->signal)
+    if (SIGKILL == late->signal || GIVES_UP == late->signal)
         return GBA_ERR_TIMEOUT == status;
     kill((pid_t)word_get(rank_1), SIGCONT);
     return GBA_OK == gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
@@ -122,7 +125,7 @@ static int waits(struct member *me, void *arg)
 {
     const struct late *late = arg;
     const bool first = 0 == me->rank, cpu = first && late->cpu;
-    uint64_t *user = me->all->user;
+    uint64_t *user = me->all->user, *may_come = &user[GIVES_UP == late->signal ? 2 : 0];
     const char *missing;
     gba_gpu_member_t gpu;
     bool good;
@@ -140,10 +143,16 @@ static int waits(struct member *me, void *arg)
             good = fprintf(stderr, "%s\n", log_last) < 0;
     } else {
         word_set(&user[1], (uint64_t)getpid());
-        word_await(&user[0], 1);
-        good = good && GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+        word_await(may_come, 1);
+        good = good && 1 == word_get(may_come) &&
+               GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
     }
-    return good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu)) ? 0 : 1;
+    good = good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu));
+    gba_bootstrap_team_destroy(me->boot_team);
+    me->boot_team = NULL;
+    word_set(&user[2], 1);
+    member_end(me);
+    return good ? 0 : 1;
 }
 
 /* The watchdog names rank 1. A team on one host waits on when a member has been killed. */
@@ -151,7 +160,7 @@ TEST(late_stopped_and_killed_ranks_are_named)
 {
     static struct late cases[] = {
         {"none", 0, false},      {"none", SIGSTOP, false}, {"none", SIGKILL, false},
-        {"sim", SIGKILL, false}, {"sim", 0, true},
+        {"sim", SIGKILL, false}, {"sim", 0, true},         {"sim", GIVES_UP, false},
     };
 
     setenv("GBA_STUCK_AFTER", "1", 1);
