@@ -104,7 +104,7 @@ HARNESS_TEST(test_missing_members, harness_dying(UINT32_MAX))
     harness_run(w, 5, GBA_PATH_SIM);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(1);
-    expect_line("(sim, failed) stalled for * s: 1 of 5 members have arrived (4 not visible to "
+    expect_line("(sim, failed) stalled for 4 s: 1 of 5 members have arrived (4 not visible to "
                 "this process); missing: member ");
 }
 
