@@ -241,13 +241,14 @@ GBA_EXPORT gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team);
  * steps with gba_bootstrap_team_get: gba_barrier_start, gba_barrier_test and gba_barrier_progress.
  * gba_gpu_attr_t.attend may be this function.
  * team: a gba_bootstrap_team_t. status: of a step. GBA_INPROGRESS, which is passed now and then:
- * advance MPI (gba_bootstrap_progress), and return. GBA_OK: the barrier is complete; agree on what
- * is due (gba_team_due). GBA_ERR_DEAD: the device has died; complete the barrier, and agree.
- * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK; make the whole barrier, and agree. Others are
- * returned: this member makes no further barrier of the team.
- * Returns GBA_INPROGRESS, or as gba_bootstrap_team_barrier. Only the thread that makes the calls of
- * the exchange calls it; with GBA_INPROGRESS that of the steps. Collective: members with another
- * status than GBA_INPROGRESS, or in gba_bootstrap_team_barrier. Blocks then. Acquire on GBA_OK.
+ * advance MPI (gba_bootstrap_progress), and return. GBA_OK, or another status of gba_barrier_wait
+ * that is not negative: the barrier is complete; agree on what is due (gba_team_due). GBA_ERR_DEAD:
+ * the device has died; complete the barrier, and agree. GBA_ERR_UNSUPPORTED: the path is
+ * GBA_PATH_FALLBACK; make the whole barrier, and agree. Others are returned: this member makes no
+ * further barrier of the team. Returns GBA_INPROGRESS, or as gba_bootstrap_team_barrier. Only the
+ * thread that makes the calls of the exchange calls it; with GBA_INPROGRESS that of the steps.
+ * Collective: members with another status than GBA_INPROGRESS, or in gba_bootstrap_team_barrier.
+ * Blocks then. Acquire on GBA_OK.
  */
 GBA_EXPORT gba_status_t gba_bootstrap_team_attend(void *team, gba_status_t status);
 

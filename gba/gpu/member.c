@@ -233,6 +233,7 @@ static const char *member_busy(const gba_gpu_member_t *member)
 {
     struct gba_gpu_group *group = member->part->group;
     uint64_t door;
+    bool waits;
 
     if (0 != gba_word_load_relaxed(&group->fate))
         return NULL;
@@ -241,13 +242,13 @@ static const char *member_busy(const gba_gpu_member_t *member)
     if (GBA_GPU_DIRECT == group->state) {
         (void)gba_team_watch(group->team);
         gba_team_own(group->team, &group->own);
-        return group->own.under_way ? "a kernel or a stream waits in a barrier" : NULL;
+        waits = group->own.under_way;
+    } else {
+        door = gba_word_load_acquire(&group->doors[member->part->index].word);
+        waits = GBA_GPU_GAVE_UP != (uint32_t)door &&
+                (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0;
     }
-    door = gba_word_load_acquire(&group->doors[member->part->index].word);
-    return GBA_GPU_GAVE_UP != (uint32_t)door &&
-                   (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0
-               ? "a kernel or a stream waits in a barrier"
-               : NULL;
+    return waits ? "a kernel or a stream waits in a barrier" : NULL;
 }
 
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)

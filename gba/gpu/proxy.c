@@ -247,7 +247,7 @@ static void rest(bool polls, bool yields)
 
 static void *proxy_main(void *unused)
 {
-    bool busy, polls, helped;
+    bool busy, polls, yields;
 
     (void)unused;
     proxy.idle = 0;
@@ -261,17 +261,19 @@ static void *proxy_main(void *unused)
             pthread_mutex_lock(&proxy.lock);
             continue;
         }
-        busy = polls = helped = false;
+        busy = polls = false;
+        yields = proxy.yields;
         for (struct gba_gpu_group *group = proxy.first; group != NULL; group = group->next) {
             busy |= serve(group);
-            helped |= GBA_GPU_HELPED == group->state; /* by a thread that may need this CPU */
-            polls |= GBA_GPU_GATHER == group->state || GBA_GPU_CROSS == group->state;
+            yields |= GBA_GPU_HELPED == group->state; /* to a thread that may need this CPU */
+            polls |= GBA_GPU_GATHER == group->state || GBA_GPU_CROSS == group->state ||
+                     GBA_GPU_HELPED == group->state;
         }
         if (busy) {
             proxy.idle = 0;
             proxy.idle_since = 0;
         } else {
-            rest(polls || helped, helped || proxy.yields);
+            rest(polls, yields);
         }
     }
     pthread_mutex_unlock(&proxy.lock);
