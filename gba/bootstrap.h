@@ -159,10 +159,11 @@ GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
  * Advance MPI, for gba_barrier_wait and gba_team_attr_t.progress: its networks may
  * need this process to complete a call of the exchange that another member is still in. Without it
  * that member may never arrive at the barrier. Does nothing with PMIx and unique ids. bootstrap: a
- * gba_bootstrap_t. Only the thread that makes the calls of the exchange calls it. Not collective.
- * Never blocks.
+ * gba_bootstrap_t. Returns 0, or with MPI -1: MPI does not tell whether it has served another
+ * process, so a waiting thread does not sleep. Only the thread that makes the calls of the exchange
+ * calls it. Not collective. Never blocks.
  */
-GBA_EXPORT void gba_bootstrap_progress(void *bootstrap);
+GBA_EXPORT int gba_bootstrap_progress(void *bootstrap);
 
 /* Get a name for gba_device_attr_t.job. Returns a random name, the same on all members; never NULL,
  * valid until gba_bootstrap_destroy. Thread-safe. Not collective. */

@@ -39,8 +39,9 @@ typedef struct gba_cores_attr {
      * 0 calls it until the barrier is complete. NULL: the barrier fails with GBA_ERR_DEAD.
      */
     void (*notify)(void *ctx);
-    /* The runtime's progress. Core 0 calls it now and then while it waits. May be NULL. */
-    void (*progress)(void *ctx);
+    /* The runtime's progress, as for gba_barrier_wait. Core 0 calls it while it waits. May be
+     * NULL. */
+    int (*progress)(void *ctx);
     void *ctx; /* passed to each of them */
 } gba_cores_attr_t;
 

@@ -159,8 +159,8 @@ gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
 
 void gba_agree_idle(const gba_team_attr_t *attr)
 {
-    if (attr->progress != NULL)
-        attr->progress(attr->trial_ctx);
-    if (attr->oversubscribed)
+    const int served = attr->progress != NULL ? attr->progress(attr->trial_ctx) : 0;
+
+    if (attr->oversubscribed && served <= 0)
         sched_yield();
 }

@@ -249,12 +249,14 @@ bool gba_boot_apart(const gba_bootstrap_t *bootstrap)
     return bootstrap->apart;
 }
 
-void gba_bootstrap_progress(void *bootstrap)
+int gba_bootstrap_progress(void *bootstrap)
 {
     struct gba_boot_backend *backend = ((gba_bootstrap_t *)bootstrap)->backend;
 
-    if (backend->ops->progress != NULL)
-        backend->ops->progress(backend);
+    if (backend->ops->progress == NULL)
+        return 0;
+    backend->ops->progress(backend);
+    return -1;
 }
 
 const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap)

@@ -288,7 +288,7 @@ gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status
 
     switch (status) {
     case GBA_INPROGRESS:
-        gba_bootstrap_progress(team->bootstrap);
+        (void)gba_bootstrap_progress(team->bootstrap);
         return GBA_INPROGRESS;
     case GBA_ERR_UNSUPPORTED:
         status = gba_bootstrap_barrier(team->bootstrap);

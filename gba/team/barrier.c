@@ -85,7 +85,7 @@ void gba_barrier_init(struct gba_team *team)
 /* The arguments of gba_barrier_wait that only a long barrier needs. They are passed by address: on
  * the stack they cost the fast path fewer instructions than in registers, which it would save. */
 struct runtime {
-    void (*progress)(void *);
+    int (*progress)(void *);
     void *arg;
 };
 
@@ -119,7 +119,7 @@ static gba_status_t __attribute__((noinline)) barrier_over(struct gba_team *team
     return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
 }
 
-gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
 {
     const struct runtime runtime = {progress, arg};
     gba_status_t status = team->attempt(team->path);

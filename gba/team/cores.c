@@ -73,11 +73,14 @@ static gba_status_t core_sleep(struct gba_cores *cores, struct core *core)
     return status;
 }
 
-static gba_status_t core_spin(struct gba_cores *cores, struct core *core)
+/* progress: this core calls the runtime's after it. */
+static gba_status_t core_spin(struct gba_cores *cores, struct core *core,
+                              const struct gba_service *service, bool progress)
 {
+    const uint32_t most = cores->yields ? GBA_WAIT_YIELDS : GBA_WAIT_SPINS;
     gba_status_t status = GBA_INPROGRESS;
 
-    for (uint32_t tests = cores->yields ? GBA_WAIT_YIELDS : GBA_WAIT_SPINS;
+    for (uint32_t tests = progress ? gba_service_tests(service, cores->yields, most) : most;
          GBA_INPROGRESS == status && tests > 0; tests--) {
         if (cores->yields)
             sched_yield();
@@ -91,19 +94,19 @@ static gba_status_t core_spin(struct gba_cores *cores, struct core *core)
 /* Not inlined, so that the fast path saves no registers for it. */
 static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores, struct core *core)
 {
+    const bool progress = core == cores->core && cores->attr.progress != NULL;
+    struct gba_service service = {.after = cores->sleep_after};
     uint64_t began = 0, now = 0, due = UINT64_MAX;
     bool reported = false;
     gba_status_t status;
 
     for (;;) {
-        status = core_spin(cores, core);
-        if (GBA_INPROGRESS == status && 0 != cores->sleep_after &&
-            now - began >= cores->sleep_after)
+        status = core_spin(cores, core, &service, progress);
+        if (GBA_INPROGRESS == status && service.sleeps)
             status = core_sleep(cores, core);
         if (GBA_INPROGRESS != status)
             break;
-        if (core == cores->core && cores->attr.progress != NULL)
-            cores->attr.progress(cores->attr.ctx);
+        gba_service_turn(&service, progress ? cores->attr.progress : NULL, cores->attr.ctx, false);
         now = gba_clock_ns();
         if (0 == began) {
             began = now;

@@ -58,7 +58,7 @@ static inline gba_status_t cores_cross_failed(struct gba_cores *cores)
     while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
         attr->notify(attr->ctx);
         if (attr->progress != NULL)
-            attr->progress(attr->ctx);
+            (void)attr->progress(attr->ctx);
         if (cores->yields)
             sched_yield();
         status = gba_barrier_progress(cores->team);

@@ -6,6 +6,7 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/park.h"
+#include "gba/base/traffic.h"
 #include "gba/path/busy.h"
 #include "gba/team/watchdog.h"
 
@@ -115,6 +116,7 @@ struct manner {
     bool yields;
     bool may_park; /* it may sleep until its node's leader wakes it */
     bool parks;    /* it does so in this wait */
+    struct gba_service service;
 };
 
 /* The number of tests between two calls of the runtime's progress. */
@@ -126,7 +128,8 @@ static uint32_t wait_tests(const struct gba_team *team, const struct manner *man
         return 1;
     if (path->ops->listens != NULL && path->ops->listens(path))
         return 1; /* only progress delivers the awaited message */
-    return manner->yields ? GBA_WAIT_YIELDS : spins_of(path);
+    return gba_service_tests(&manner->service, manner->yields,
+                             manner->yields ? GBA_WAIT_YIELDS : spins_of(path));
 }
 
 /* Leave the core to the others, and see how long they keep it. */
@@ -158,7 +161,7 @@ static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps
     do {
         if (!manner->yields)
             gba_cpu_pause();
-        else if (!manner->parks)
+        else if (!manner->service.sleeps)
             wait_yield(team, manner);
         status = steps->test(team);
         tests++;
@@ -166,33 +169,79 @@ static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps
     return status;
 }
 
-gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
-                      void (*progress)(void *), void *arg)
+/* Whether the wait is too short for a sleep, or the runtime has done something in the last time. */
+static bool service_awake(const struct gba_service *service, bool parks)
 {
-    struct manner manner = {.yields = wait_yields(team), .may_park = wait_may_park(team)};
-    const uint64_t sleep_after = gba_wait_sleep_after(team->waiting.mode);
-    uint64_t began = 0, now = 0, most = manner.may_park ? PARK_NS : GBA_WAIT_SLEEP_NS;
-    bool sleeps = false;
+    uint64_t after = parks ? 0 : service->after;
+
+    if (0 == service->awake)
+        return service->now - service->began < after;
+    if (after < GBA_WAIT_AWAKE_NS)
+        after = GBA_WAIT_AWAKE_NS;
+    return service->now - service->awake < after;
+}
+
+/* Call progress, and while it serves others, again: as they wait for it, no barrier is complete. */
+static int service_call(struct gba_service *service, int (*progress)(void *), void *arg)
+{
+    int served = progress(arg), any = served;
+
+    for (uint32_t calls = 0, idle = 0;
+         any > 0 && idle < GBA_WAIT_IDLE_CALLS && calls < GBA_WAIT_CALLS_MOST; calls++) {
+        served = progress(arg);
+        idle = served > 0 ? 0 : idle + 1;
+    }
+    service->calls++;
+    return any;
+}
+
+void gba_service_turn(struct gba_service *service, int (*progress)(void *), void *arg, bool parks)
+{
+    const int served = progress != NULL ? service_call(service, progress, arg) : 0;
+
+    service->served |= served > 0;
+    if (0 == service->after && served <= 0)
+        return;
+    service->now = gba_clock_ns();
+    if (0 == service->began)
+        service->began = service->now;
+    if (0 != served)
+        service->awake = service->now;
+    service->sleeps = 0 != service->after && !service_awake(service, parks);
+    if (service->sleeps && service->now - service->began >= GBA_WAIT_TRAFFIC_NS &&
+        gba_traffic_grew(&service->read)) {
+        service->awake = service->now;
+        service->sleeps = false;
+    }
+}
+
+gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
+                      int (*progress)(void *), void *arg)
+{
+    struct manner manner = {.yields = wait_yields(team),
+                            .may_park = wait_may_park(team),
+                            .service.after = gba_wait_sleep_after(team->waiting.mode)};
+    struct gba_service *service = &manner.service;
+    uint64_t most = manner.may_park ? PARK_NS : GBA_WAIT_SLEEP_NS;
     gba_status_t status;
 
     manner.parks = manner.may_park && gba_busy_sleeps(&team->waiting.busy, gba_team_rounds(team));
+    service->sleeps = manner.parks;
     for (;;) {
         status = wait_look(team, steps, &manner);
-        if (GBA_INPROGRESS == status && (sleeps || manner.parks))
-            status = wait_sleep(team, steps, now - began, wait_nap(team, most, now));
+        if (GBA_INPROGRESS == status && service->sleeps) {
+            status = wait_sleep(team, steps, service->now - service->began,
+                                wait_nap(team, most, service->now));
+            if (most < GBA_WAIT_SLEEP_NS)
+                most *= 2;
+        }
         if (GBA_INPROGRESS != status)
             return status;
-        if (progress != NULL)
-            progress(arg);
+        gba_service_turn(service, progress, arg, manner.parks);
+        if (service->awake > team->waiting.served)
+            team->waiting.served = service->awake;
         status = steps->progress(team);
         if (GBA_INPROGRESS != status)
             return status;
-        if (0 == sleep_after)
-            continue;
-        now = gba_clock_ns();
-        began = 0 == began ? now : began;
-        if ((sleeps || manner.parks) && most < GBA_WAIT_SLEEP_NS)
-            most *= 2;
-        sleeps = now - began >= sleep_after;
     }
 }

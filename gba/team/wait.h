@@ -7,16 +7,40 @@
 #include "gba/failover/engine.h"
 
 /*
- * Spins between two calls of the runtime's progress, with a core for each process: about 5 us. That
- * is long against a barrier, and short against the latency of any message.
+ * Spins before the first call of the runtime's progress, with a core for each process: about 5 us,
+ * which is long against a barrier. After it progress follows each look, as in a barrier of Open
+ * MPI: other ranks may need one round trip after the other of this rank.
  */
 #define GBA_WAIT_SPINS 200
 
-/* `auto` sleeps after this time: the latency of waking is then small against the wait. */
+/*
+ * With fewer cores than processes, a call of progress costs as much as a turn, so the first calls
+ * come every GBA_WAIT_YIELDS turns only. The calls after these, or after one that has served
+ * another process, come in each turn. A barrier that lasts for 32 turns waits for a process that
+ * does something else.
+ */
+#define GBA_WAIT_RARE_CALLS 4u
+
+/* A process that is served often needs something again at once: after a call of progress that has
+ * served one, others follow without a look at the barrier until so many have served none, which
+ * takes about a microsecond, and at most so many. */
+#define GBA_WAIT_IDLE_CALLS 16u
+#define GBA_WAIT_CALLS_MOST 1000u
+
+/* `auto` sleeps after this time, in which the runtime has served no other process: the latency of
+ * waking is then small against the wait. */
 #define GBA_WAIT_SLEEP_AFTER_NS 1000000000u
 
 /* `sleep` sleeps earlier: after at most two barriers of an oversubscribed host. */
 #define GBA_WAIT_SLEEP_SOON_NS 50000u
+
+/* No wait sleeps within this time after the runtime has served another process, which may need
+ * something again soon. */
+#define GBA_WAIT_AWAKE_NS 10000000u
+
+/* A wait reads the count of what its thread has read (traffic.h) if it is longer than this: the
+ * reading takes 5 us. */
+#define GBA_WAIT_TRAFFIC_NS 1000000u
 
 /* The longest sleep, and thus the interval of progress. A test with its progress takes about 10 us;
  * up to 37 us were measured with cold caches on a busy machine, which is below 2% of the interval.
@@ -39,6 +63,34 @@ static inline uint64_t gba_wait_sleep_after(int wait)
     return GBA_WAIT_SLEEP == wait ? GBA_WAIT_SLEEP_SOON_NS : 0;
 }
 
+/* What a wait does for processes that need something of this one, and when it may sleep. Zero but
+ * for `after` before the first call of gba_service_turn. */
+struct gba_service {
+    uint64_t after;      /* ns without service before a sleep, gba_wait_sleep_after; 0: no sleep */
+    uint64_t began, now; /* times of the first and the last turn, ns; 0: not read */
+    uint64_t awake;      /* when the runtime last did something, or may have, ns; 0: never */
+    uint64_t read;       /* see traffic.h */
+    uint32_t calls;      /* of the runtime's progress */
+    bool served;         /* one of them has served another process */
+    bool sleeps;         /* in the next turn */
+};
+
+/* The tests between two calls of the runtime's progress. first: those before the first call. */
+static inline uint32_t gba_service_tests(const struct gba_service *service, bool yields,
+                                         uint32_t first)
+{
+    const uint32_t rare = yields ? GBA_WAIT_RARE_CALLS : 1;
+
+    return service->served || service->calls >= rare ? 1 : first;
+}
+
+/*
+ * Call the runtime's progress, see gba_barrier_wait; again while it serves others. progress: may be
+ * NULL. parks: the wait sleeps from its beginning, unless it serves others. Reads the clock if the
+ * wait may sleep or has served. By the waiting thread.
+ */
+void gba_service_turn(struct gba_service *service, int (*progress)(void *), void *arg, bool parks);
+
 /* The steps that the wait calls, as gba_barrier_test and gba_barrier_progress. A table, because
  * both are on a higher floor. */
 struct gba_wait_steps {
@@ -51,10 +103,10 @@ uint32_t gba_wait_spins(const struct gba_team *team);
 
 /*
  * Wait for the current round, which an attempt did not complete. progress: the runtime's progress,
- * called now and then with `arg`; may be NULL. Returns the first result of a step that is not
+ * with `arg`, see gba_barrier_wait; may be NULL. Returns the first result of a step that is not
  * GBA_INPROGRESS. Blocks. By the thread that runs the team's barrier. Acquire on GBA_OK.
  */
 gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
-                      void (*progress)(void *), void *arg);
+                      int (*progress)(void *), void *arg);
 
 #endif

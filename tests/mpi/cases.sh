@@ -21,6 +21,11 @@ progress-@-$device | $ranks | $device .btl_vader_single_copy_mechanism=none | pr
 + | @ | $device tcp | progress | took
 END
     done
+    rows <<'END'
+progress-@-sleep | 2 4 | none wait=sleep | progress | took
++ | @ | none wait=sleep tcp | progress | took
+progress-@-yield | 2 4 | none wait=yield | progress | took
+END
     # Open MPI's other collectives exist and are right; they do not depend on the barrier's path. 40 communicators
     # have 32 groups, which those that are freed release to others.
     rows <<'END'

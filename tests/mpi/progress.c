@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/limit.h"
 #include "tests/mpi/test.h"
 
 #define WORDS     (2 * 1024 * 1024) /* 8 MiB: a rendezvous on every transport */
 #define REPEATS   10
 #define HEADSTART 1000 /* microseconds: the other rank is in the barrier by then */
+
+#define CHAIN         20000 /* messages */
+#define CHAIN_SECONDS 20
 
 static int *data;
 
@@ -104,6 +108,35 @@ static void target_waits(int value)
     MPI_Win_free(&window);
 }
 
+/*
+ * Rank 1 is in the barrier for longer than the time after which it would sleep. Rank 0 sends one
+ * message after the other, each of which needs an answer of rank 1. A rank that looks for messages
+ * now and then only needs 40 seconds for them; Open MPI's barrier takes 10 ms on one host.
+ */
+static void chain_waits(void)
+{
+    static MPI_Request requests[CHAIN];
+    static int numbers[CHAIN];
+    double began;
+
+    test_step("a chain of messages to a rank that waits in the barrier");
+    for (int i = 0; i < CHAIN && test_rank == 1; i++)
+        MPI_Irecv(&numbers[i], 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &requests[i]);
+    if (test_rank == 0) {
+        sleep(2);
+        began = MPI_Wtime();
+        for (int i = 0; i < CHAIN; i++)
+            MPI_Ssend(&i, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+        TEST_CHECK(MPI_Wtime() - began < test_limit(CHAIN_SECONDS), "took %.1f s",
+                   MPI_Wtime() - began);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (test_rank == 1)
+        MPI_Waitall(CHAIN, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < CHAIN && test_rank == 1; i++)
+        TEST_CHECK(numbers[i] == i, "message %d has %d", i, numbers[i]);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
@@ -117,6 +150,7 @@ int main(int argc, char **argv)
         collective_waits(i);
         target_waits(i);
     }
+    chain_waits();
     free(data);
     return test_end();
 }

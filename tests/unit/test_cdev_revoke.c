@@ -50,11 +50,12 @@ static void count_call(void)
 }
 
 /* The runtime's progress, and the device's. */
-static void progress(void *arg)
+static int progress(void *arg)
 {
     (void)arg;
     count_call();
     fake_kernel_run();
+    return 0;
 }
 
 /* Member 0 waits; something happens in call `late` of its progress, or in that sleep. */

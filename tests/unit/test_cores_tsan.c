@@ -43,7 +43,7 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
     abort();
 }
 
-gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
 {
     (void)progress;
     (void)arg;

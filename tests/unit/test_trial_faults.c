@@ -57,8 +57,8 @@ gba_status_t __wrap_thread_oob_barrier(const gba_oob_t *oob)
     return __real_thread_oob_barrier(oob);
 }
 
-gba_status_t __real_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
+gba_status_t __real_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
 
 /* The others cannot continue without this member, or have completed the batch. */
 static void member_stop(void)
@@ -69,7 +69,7 @@ static void member_stop(void)
     now += STOPPED_NS;
 }
 
-static gba_status_t faulty_barrier(gba_team_t *team, void (*progress)(void *), void *arg)
+static gba_status_t faulty_barrier(gba_team_t *team, int (*progress)(void *), void *arg)
 {
     gba_status_t status = GBA_OK;
 
@@ -95,7 +95,7 @@ static gba_status_t faulty_barrier(gba_team_t *team, void (*progress)(void *), v
 }
 
 /* A team without an agreement is that of a batch. */
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
 {
     if (team->agreement != NULL)
         return __real_gba_barrier_wait(team, progress, arg);

@@ -37,8 +37,8 @@ int clock_gettime(clockid_t id, struct timespec *time)
     return 0;
 }
 
-gba_status_t __real_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
+gba_status_t __real_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
 
 /* As if the sequence had wrapped since the other schedules were used. */
 static void poison(struct gba_team *team, uint8_t radix)
@@ -50,7 +50,7 @@ static void poison(struct gba_team *team, uint8_t radix)
 }
 
 /* Member 0 is late at the first barrier of each batch. */
-static gba_status_t trial_barrier(gba_team_t *team, void (*progress)(void *), void *arg)
+static gba_status_t trial_barrier(gba_team_t *team, int (*progress)(void *), void *arg)
 {
     const uint32_t number = ++of_trial;
     gba_status_t status;
@@ -66,7 +66,7 @@ static gba_status_t trial_barrier(gba_team_t *team, void (*progress)(void *), vo
 }
 
 /* A team without an agreement is that of a trial. */
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
 {
     const uint8_t *radices = NULL;
     uint32_t current = 0;

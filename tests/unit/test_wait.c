@@ -2,6 +2,10 @@
 /* Waiting on a device that wakes its members, gba_dev_ops.sleep, and that reports the failure of a
  * group, gba_dev_ops.failure. */
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include "gba/base/traffic.h"
 #include "gba/failover/engine.h"
 #include "gba/team/wait.h"
 #include "tests/unit/pair.h"
@@ -93,12 +97,13 @@ WAIT_TEST(test_a_device_that_wakes_nobody)
 }
 
 /* The runtime's progress: something happens in call number scene.late. */
-static void progress_other(void *arg)
+static int progress_other(void *arg)
 {
     uint32_t *calls = arg;
 
     if (++*calls == scene.late)
         happen();
+    return 0;
 }
 
 static uint32_t polls, polls_most;
@@ -109,12 +114,12 @@ static void poll_counted(struct gba_membership *membership)
     polls++;
 }
 
-static void progress_counted(void *arg)
+static int progress_counted(void *arg)
 {
     if (polls > polls_most)
         polls_most = polls;
     polls = 0;
-    progress_other(arg);
+    return progress_other(arg);
 }
 
 /* A poll that is a system call must not delay the runtime's progress. */
@@ -133,6 +138,124 @@ WAIT_TEST(test_a_device_with_slow_polls)
     assert_int_equal(calls, scene.late);
     /* At most the attempt, one round of waiting, and the test that follows progress. */
     assert_in_range(polls_most, 8, 2 * 8 + 2);
+}
+
+/* --------------------------------------------------- what a waiting member does for others --- */
+
+static struct {
+    uint32_t calls, last; /* the round completes in call `last` */
+    uint32_t polls;       /* since the call before */
+    uint32_t rare;        /* the last call that came after more than the looks of one turn */
+    uint32_t without;     /* calls without a look since the one before */
+    int served;           /* what the calls return: */
+    uint32_t first, most; /* those from `first` on, `most` of them */
+} service;
+
+static int progress_served(void *unused)
+{
+    (void)unused;
+    service.calls++;
+    /* A turn: a look, and the test that follows progress. */
+    if (polls > 2)
+        service.rare = service.calls;
+    service.without += 0 == polls;
+    polls = 0;
+    if (service.calls == service.last)
+        happen();
+    return service.calls >= service.first && service.calls - service.first < service.most
+               ? service.served
+               : 0;
+}
+
+/* Make a round in which calls of progress return what `service` says. */
+static void serve(int mode, uint32_t last)
+{
+    struct gba_team *team = pair.team[0];
+
+    scene.ops.poll = poll_counted;
+    scene.ops.spins = 0;
+    team->waiting.oversubscribed = false;
+    team->waiting.mode = mode;
+    team->path->spins = gba_wait_spins(team);
+    polls = 0;
+    service.calls = service.rare = service.without = 0;
+    service.last = last;
+    scene.sleeps = 0;
+    assert_int_equal(gba_barrier_wait(team, progress_served, NULL), GBA_OK);
+    assert_true(service.calls >= last);
+}
+
+/* Progress follows each look, but for the first calls, which are for barriers that take no longer.
+ * Other members may need one answer after the other from this one. */
+WAIT_TEST(test_progress_follows_each_look)
+{
+    service.most = 0;
+    serve(GBA_WAIT_SPIN, 1000);
+    assert_int_equal(service.rare, 1);
+    serve(GBA_WAIT_YIELD, 1000);
+    assert_int_equal(service.rare, GBA_WAIT_RARE_CALLS);
+    assert_int_equal(service.without, 0);
+}
+
+/* A call of progress that has served another member is followed by others at once, also where
+ * members yield, until some have served none. */
+WAIT_TEST(test_progress_that_has_served)
+{
+    service.served = 1;
+    service.first = 2;
+    service.most = 1;
+    serve(GBA_WAIT_YIELD, 1000);
+    assert_int_equal(service.rare, 2);
+    assert_int_equal(service.without, GBA_WAIT_IDLE_CALLS);
+    /* Looks come all the same while there is no end of it. */
+    service.most = 10 * GBA_WAIT_CALLS_MOST;
+    serve(GBA_WAIT_YIELD, service.most);
+    assert_in_range(service.calls - service.without, 10, 20);
+}
+
+/* A member that serves others does not sleep, nor one that cannot know. */
+WAIT_TEST(test_a_member_that_serves)
+{
+    service.first = 1;
+    service.most = 1000;
+    service.served = 1;
+    serve(GBA_WAIT_SLEEP, 1000);
+    assert_int_equal(scene.sleeps, 0);
+    service.served = -1;
+    serve(GBA_WAIT_SLEEP, 1000);
+    assert_int_equal(scene.sleeps, 0);
+    service.served = 0;
+    serve(GBA_WAIT_SLEEP, 1000);
+    assert_true(scene.sleeps > 0);
+}
+
+static void *reads_nothing(void *count)
+{
+    assert_false(gba_traffic_grew(count));
+    return NULL;
+}
+
+/* The kernel's count of what this thread has read. */
+WAIT_TEST(test_traffic)
+{
+    uint64_t count = 0, other = 0;
+    char text[8] = "12345";
+    pthread_t thread;
+    int ends[2];
+
+    if (0 != access("/proc/thread-self/io", R_OK))
+        skip(); /* a kernel that does not count */
+    assert_false(gba_traffic_grew(&count));
+    assert_false(gba_traffic_grew(&count));
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, 5), 5);
+    assert_int_equal(read(ends[0], text, sizeof text), 5);
+    assert_int_equal(pthread_create(&thread, NULL, reads_nothing, &other), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(gba_traffic_grew(&count));
+    assert_false(gba_traffic_grew(&count));
+    close(ends[0]);
+    close(ends[1]);
 }
 
 /* A leader's round: the first test finds the node complete, and from then on the leader waits for

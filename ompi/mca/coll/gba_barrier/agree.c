@@ -120,6 +120,7 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
              GBA_COMM_ID(module->comm));
     a->attr.remote = &a->remote;
     a->attr.nonblocking = true;
+    gba_common_progress_open(NULL);
     a->attr.progress = gba_common_progress;
     a->attr.fallback = gba_coll_fallback;
     a->attr.trial_ctx = owner;

@@ -260,7 +260,7 @@ static int ibarrier_progress(void)
     /* Open MPI takes in what has come over TCP, among others, after our turn of its progress. This
      * one may be the last for a minute, so it uses what has come until now. */
     if (turn.slow)
-        gba_common_progress(NULL);
+        (void)gba_common_progress(NULL);
     if (0 != opal_mutex_trylock(&gba_coll->queue_lock))
         return 0;
     busy_step(&turn);

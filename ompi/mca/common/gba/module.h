@@ -207,10 +207,15 @@ gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t st
  * gba_common_agree. Collective, blocks. */
 gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 
-/* processors.c */
+/* progress.c */
 
-/* Calls opal_progress, for gba_barrier_wait. */
-void gba_common_progress(void *unused);
+/* Before the first barrier with a team: find what gba_common_progress counts. further: a function
+ * of an SPML that progresses; NULL: none. Thread-safe. */
+void gba_common_progress_open(const char *further);
+
+/* Calls opal_progress. Returns the number of messages that it has completed; 0: none, or only over
+ * TCP; -1: unknown. See gba_barrier_wait. */
+int gba_common_progress(void *unused);
 
 /* Whether processes share cores, in gba_common_progress as well: agreements run there, too. Open
  * MPI's own parameter covers what cannot be counted: the cores that other jobs need. */

@@ -18,6 +18,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+static const char spml_progress[] = "spml_ucx_default_progress";
+
 static int (*default_progress)(void);
 static mca_spml_base_component_finalize_fn_t spml_finalize;
 
@@ -37,16 +39,25 @@ static int finalize_with_progress(void)
     return rc;
 }
 
+static bool spml_is_ucx(void)
+{
+    return 0 == strcmp("ucx", mca_spml_base_selected_component.spmlm_version.mca_component_name);
+}
+
+const char *gba_scoll_progress_name(void)
+{
+    return spml_is_ucx() ? spml_progress : NULL;
+}
+
 void gba_scoll_contexts_close(void)
 {
     mca_spml_base_component_t *spml = &mca_spml_base_selected_component;
     void *symbol;
 
     /* Later releases have the same code, but there this is not tested. */
-    if (OMPI_MAJOR_VERSION > 4 || finalize_with_progress == spml->spmlm_finalize ||
-        0 != strcmp("ucx", spml->spmlm_version.mca_component_name))
+    if (OMPI_MAJOR_VERSION > 4 || finalize_with_progress == spml->spmlm_finalize || !spml_is_ucx())
         return;
-    symbol = dlsym(RTLD_DEFAULT, "spml_ucx_default_progress");
+    symbol = dlsym(RTLD_DEFAULT, spml_progress);
     if (symbol == NULL)
         return;
     memcpy(&default_progress, &symbol, sizeof default_progress);

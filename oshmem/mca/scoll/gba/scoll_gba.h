@@ -140,6 +140,10 @@ void gba_scoll_pin_ucx(void);
 /* When this component closes: let the default worker progress while spml ucx closes contexts. */
 void gba_scoll_contexts_close(void);
 
+/* The name of the function with which the selected SPML progresses, for gba_common_progress_open;
+ * NULL: it needs none. */
+const char *gba_scoll_progress_name(void);
+
 /* set.c */
 
 /*
