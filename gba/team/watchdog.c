@@ -22,6 +22,9 @@
  * its launcher ends this process, too. Those of Open MPI take less than five seconds. */
 #define DIED_NS 5000000000u
 
+/* A member that has served others so shortly before it reports a stall says so: they work. */
+#define SERVES_NS 1000000000u
+
 /* Time between two notifications of a failed team to further members. A round of a failed device
  * takes less if all members are in the runtime. */
 #define WIDEN_NS 10000000u
@@ -139,6 +142,7 @@ static bool stalled_is_reporter(const struct gba_team *team, const gba_group_sta
 static void stalled_report(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     uint64_t seconds = (now - team->watchdog.began) / 1000000000u;
+    const bool serves = team->waiting.served + SERVES_NS > now;
     struct stall_view view;
     char unknown[64] = "";
 
@@ -151,13 +155,14 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
         snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
     gba_log(
         GBA_LOG_TEAM,
-        "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
+        "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s%s",
         team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
         gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
         team->watchdog.died ? ", and a member's process has ended: the job ends, or a process or "
                               "host has died"
                             : "",
-        view.arrived, team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
+        view.arrived, team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names,
+        serves ? "; other ranks make progress through this one, so they are at work" : "");
 }
 
 /* After a death: report a stall soon, unless it has been reported or reports are off. */

@@ -25,6 +25,7 @@ struct scene {
     gba_device_t *device;
     gba_status_t device_status;
     gba_path_t taken;
+    bool serves; /* each call of progress has served another member */
 };
 
 static _Thread_local uint64_t place;
@@ -93,6 +94,12 @@ static void trial_body(struct scene *scene, const gba_oob_t *oob, gba_team_t *te
     gba_barrier_wait(team, NULL, NULL);
 }
 
+static int progress_served(void *unused)
+{
+    (void)unused;
+    return 1;
+}
+
 static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     struct scene *scene = self->arg;
@@ -125,7 +132,7 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
         gba_barrier_wait(team, NULL, NULL);
         if (scene->late >> self->rank & 1)
             wait_for_report();
-        gba_barrier_wait(team, NULL, NULL);
+        gba_barrier_wait(team, scene->serves ? progress_served : NULL, NULL);
         gba_barrier_wait(team, NULL, NULL);
     }
     gba_team_destroy(team);
@@ -170,6 +177,14 @@ TEST(test_missing_members_of_a_group)
          "3 of 4 members have arrived; missing: number 2");
     play((struct scene){.path = "sim", .late = 1u << 0 | 1u << 3}, GBA_PATH_SIM,
          "2 of 4 members have arrived; missing: number 0, number 3");
+}
+
+/* Members that the reporter serves are not stuck. */
+TEST(test_missing_members_that_are_served)
+{
+    play((struct scene){.late = 1u << 2, .serves = true}, GBA_PATH_SOFTWARE,
+         "3 of 4 members have arrived; missing: number 2; other ranks make progress through this "
+         "one");
 }
 
 /* Member 0, the reporter, cannot read the registers: it reports what it sees, once, and reads again
