@@ -133,6 +133,14 @@ stalled_stopped() {
     lines 1 'barrier 6 has ended after [0-9]+ s$'
 }
 
+# AGREE_AFTER NAME: barriers before the ranks agree on a path, and the one that agrees.
+stalled_unagreed() {
+    path_options none
+    stopped_job --mca coll_gba_barrier_agree_after "$1" -np 3 -- stuck 1 5 dup
+    lines 1 "DUP FROM 0 .*barrier 6 \\($2\\) stalled for [0-9]+ s: rank [01] waits in it; which of the 3 ranks are missing is not known\$"
+    lines 1 "barrier 6 \\($2\\) has ended after [0-9]+ s\$"
+}
+
 # PATH NAME: the same for a dead rank, in a job that does not end with it.
 stalled_dead() {
     local before holders='' apart job_pid
@@ -154,6 +162,8 @@ all_stalled() {
     test_alone stalled-stopped-sim stalled_stopped sim sim
     test_alone stalled-stopped-none stalled_stopped none software
     test_alone stalled-stopped-tree stalled_stopped none software --mca coll_gba_barrier_sw_algorithm tree
+    test_alone stalled-unagreed stalled_unagreed 100 fallback
+    test_alone stalled-agreement stalled_unagreed 5 agreement
     test_alone stalled-stopped-node stalled_stopped sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.

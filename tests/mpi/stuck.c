@@ -2,10 +2,11 @@
 /*
  * A barrier that does not end, because the last rank does not enter it.
  *
- *   stuck HOW [ROUNDS]
+ *   stuck HOW [ROUNDS [dup]]
  *
- * After ROUNDS barriers the last rank is stopped by SIGSTOP (1: the caller continues it), or killed
- * by SIGKILL (2). If the rank continues, so does the test, with more barriers.
+ * After ROUNDS barriers (of a copy of MPI_COMM_WORLD) the last rank is stopped by SIGSTOP (1: the
+ * caller continues it), or killed by SIGKILL (2). If the rank continues, so does the test, with
+ * more barriers.
  */
 #include <signal.h>
 
@@ -16,13 +17,16 @@
 int main(int argc, char **argv)
 {
     struct test_proof proof;
+    MPI_Comm comm = MPI_COMM_WORLD;
     long how, rounds;
 
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
     how = test_argument(argc, argv, 1, 1);
     rounds = test_argument(argc, argv, 2, 5);
     test_step("barriers");
-    test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
+    if (argc > 3)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    test_proof_begin(&proof, comm, "world", 0, 1);
     for (long i = 0; i < rounds; i++)
         test_proof_barrier(&proof);
     if (test_rank == test_size - 1)
@@ -30,5 +34,7 @@ int main(int argc, char **argv)
     for (long i = 0; i < MORE; i++)
         test_proof_barrier(&proof);
     test_proof_end(&proof);
+    if (argc > 3)
+        MPI_Comm_free(&comm);
     return test_end();
 }

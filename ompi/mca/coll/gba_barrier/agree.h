@@ -111,4 +111,14 @@ void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, u
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module);
 void gba_coll_report_unagreed_end(gba_coll_module_t *module);
 
+/* stall.c */
+
+/* Before and after a blocking barrier on the fallback, or an agreement: report it if it stalls
+ * (stuck_after). what: "fallback" or "agreement". Thread-safe on different modules. */
+void gba_coll_stall_begin(gba_coll_module_t *module, const char *what);
+void gba_coll_stall_end(gba_coll_module_t *module);
+
+/* When the component closes. */
+void gba_coll_stall_close(void);
+
 #endif

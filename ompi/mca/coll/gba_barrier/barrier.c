@@ -17,7 +17,9 @@ static int barrier_fallback(gba_coll_module_t *module)
     int rc;
 
     gba_coll_report_unagreed_begin(module);
+    gba_coll_stall_begin(module, "fallback");
     rc = gba_coll_fallback_barrier(module);
+    gba_coll_stall_end(module);
     module->base.fallbacks++;
     return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;
 }
@@ -28,8 +30,11 @@ static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
     gba_status_t status = GBA_OK;
 
     if (gba_coll_agree_due(module)) {
-        if (!gba_coll_agree_declines(module))
+        if (!gba_coll_agree_declines(module)) {
+            gba_coll_stall_begin(module, "agreement");
             status = gba_common_agree(&module->base);
+            gba_coll_stall_end(module);
+        }
         return GBA_OK == status ? gba_coll_barrier(module->comm, &module->super)
                                 : gba_coll_error(status);
     }

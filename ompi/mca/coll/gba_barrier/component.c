@@ -48,6 +48,7 @@ static int component_open(void)
 static int component_close(void)
 {
     gba_coll_ibarrier_close();
+    gba_coll_stall_close();
     gba_common_notifications_stop();
     gba_common_modules_close();
     if (!gba_coll->abi_differs)
