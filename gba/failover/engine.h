@@ -44,7 +44,7 @@ struct gba_team {
         int mode; /* gba_wait_t */
         bool oversubscribed;
         struct gba_busy busy; /* of this member's core */
-        uint64_t served;      /* when the runtime last did something in a wait, ns; 0: never */
+        uint64_t served; /* when the runtime last served another process in a wait, ns; 0: never */
     } waiting;
     struct { /* of the members; see gba_team_attr_t */
         void (*member)(void *ctx, uint32_t rank, char *text, size_t len);

@@ -199,18 +199,19 @@ void gba_service_turn(struct gba_service *service, int (*progress)(void *), void
 {
     const int served = progress != NULL ? service_call(service, progress, arg) : 0;
 
-    service->served |= served > 0;
     if (0 == service->after && served <= 0)
         return;
     service->now = gba_clock_ns();
     if (0 == service->began)
         service->began = service->now;
+    if (served > 0)
+        service->served = service->now;
     if (0 != served)
         service->awake = service->now;
     service->sleeps = 0 != service->after && !service_awake(service, parks);
     if (service->sleeps && service->now - service->began >= GBA_WAIT_TRAFFIC_NS &&
         gba_traffic_grew(&service->read)) {
-        service->awake = service->now;
+        service->served = service->awake = service->now;
         service->sleeps = false;
     }
 }
@@ -238,8 +239,8 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
         if (GBA_INPROGRESS != status)
             return status;
         gba_service_turn(service, progress, arg, manner.parks);
-        if (service->awake > team->waiting.served)
-            team->waiting.served = service->awake;
+        if (service->served > team->waiting.served)
+            team->waiting.served = service->served;
         status = steps->progress(team);
         if (GBA_INPROGRESS != status)
             return status;

@@ -68,10 +68,10 @@ static inline uint64_t gba_wait_sleep_after(int wait)
 struct gba_service {
     uint64_t after;      /* ns without service before a sleep, gba_wait_sleep_after; 0: no sleep */
     uint64_t began, now; /* times of the first and the last turn, ns; 0: not read */
-    uint64_t awake;      /* when the runtime last did something, or may have, ns; 0: never */
+    uint64_t served;     /* when the runtime last served another process, ns; 0: not yet */
+    uint64_t awake;      /* the same, or when it may have */
     uint64_t read;       /* see traffic.h */
     uint32_t calls;      /* of the runtime's progress */
-    bool served;         /* one of them has served another process */
     bool sleeps;         /* in the next turn */
 };
 
@@ -81,7 +81,7 @@ static inline uint32_t gba_service_tests(const struct gba_service *service, bool
 {
     const uint32_t rare = yields ? GBA_WAIT_RARE_CALLS : 1;
 
-    return service->served || service->calls >= rare ? 1 : first;
+    return 0 != service->served || service->calls >= rare ? 1 : first;
 }
 
 /*
