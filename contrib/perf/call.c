@@ -89,6 +89,10 @@ void perf_measure(const struct perf_call *call)
 {
     uint32_t warmup = perf_options.warmup / (call->heavy ? 10 : 1);
 
+    if (call->services != NULL) {
+        perf_measure_served(call->services);
+        return;
+    }
     if (call->init != NULL && !call->init()) {
         if (perf_job.rank == 0)
             printf("missing %s\n", call->name);

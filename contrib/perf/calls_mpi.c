@@ -77,5 +77,6 @@ const struct perf_call perf_calls[] = {
     {.name = "persistent", .init = persistent_init, .run = persistent_run, .fini = persistent_fini},
     {.name = "dup", .run = dup_free, .heavy = true, .no_floor = true},
     {.name = "dup_barrier", .run = dup_barrier_free, .heavy = true, .no_floor = true},
+    {.name = "served", .services = perf_services_mpi},
     {.name = NULL},
 };

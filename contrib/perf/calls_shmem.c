@@ -32,10 +32,22 @@ static void sync_set(void)
     shmem_sync(0, 0, perf_job.size, work[turn++ % 2]);
 }
 
+static void atomic(const struct perf_service *service)
+{
+    static long word; /* symmetric */
+
+    (void)service;
+    (void)shmem_long_fadd(&word, 1, perf_job.size - 1);
+}
+
+static const struct perf_service services[] = {{.name = "served_atomic", .run = atomic},
+                                               {.name = NULL}};
+
 const struct perf_call perf_calls[] = {
     {.name = "barrier_all", .run = shmem_barrier_all},
     {.name = "sync_all", .run = shmem_sync_all},
     {.name = "sync", .run = sync_set},
     {.name = "quiet", .run = shmem_quiet, .no_floor = true},
+    {.name = "served", .services = services},
     {.name = NULL},
 };

@@ -3,7 +3,7 @@
 GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stats.c \
 	contrib/perf/main.c contrib/perf/job.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/batch.c \
 	contrib/perf/call.c \
-	contrib/perf/slices.c contrib/perf/overlap.c \
+	contrib/perf/slices.c contrib/perf/overlap.c contrib/perf/served.c \
 	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_cores.c contrib/perf/calibrate_messages.c \
 	contrib/perf/calibrate_lines.c contrib/perf/lines.h contrib/perf/lines.c
 # Preloaded into programs.

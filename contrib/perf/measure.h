@@ -29,6 +29,18 @@ struct perf_options {
     const char *device;    /* a device path, for the calibration; NULL: none */
 };
 
+/* An operation of rank 0 which the last rank serves while it waits in a barrier. */
+struct perf_service {
+    const char *name;
+    void (*run)(const struct perf_service *service);
+    int bytes;
+    int posts;   /* 1: the last rank has posted receives, 2: sends, too */
+    bool window; /* the operation is on a window */
+};
+
+/* The last name is NULL. */
+extern const struct perf_service perf_services_mpi[];
+
 /* A collective call that can be measured. */
 struct perf_call {
     const char *name;
@@ -38,6 +50,7 @@ struct perf_call {
     bool heavy;         /* costs 100 times a barrier: a tenth of the warm-up */
     bool nonblocking;   /* MPI_Ibarrier: the overlap is measured, too */
     bool no_floor;      /* the call is not a barrier, so it has no floor */
+    const struct perf_service *services; /* measured instead of the call, if not NULL */
 };
 
 /* The job, and the place of this process in it. */
@@ -54,7 +67,8 @@ extern struct perf_options perf_options;
 extern struct perf_job perf_job;
 
 /* gba_perf_mpi and gba_perf_shmem define these: the name of the program, start and end of MPI and
- * OpenSHMEM, and the calls. The name of the last call is NULL. */
+ * OpenSHMEM, and the calls. The first call is the barrier of all ranks. The name of the last call
+ * is NULL. */
 extern const char perf_program[];
 extern const struct perf_call perf_calls[];
 void perf_init(int *argc, char ***argv);
@@ -124,6 +138,9 @@ void perf_measure(const struct perf_call *call);
 void perf_measure_batches(const struct perf_call *call);
 void perf_measure_slices(const struct perf_call *call, double latency_ns);
 void perf_measure_overlap(uint32_t count); /* count: calls in a batch */
+
+/* Measure each service and print its batches, at most as many as the options say. Collective. */
+void perf_measure_served(const struct perf_service *services);
 
 /* Print "NAME CALL V V ...", where each value is the largest of all ranks. call: for the floor
  * "CALL LOOP". Sorts the series. Returns the median, on all ranks. Collective. */

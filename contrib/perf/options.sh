@@ -3,8 +3,8 @@
 # The options of gba_perf. An invalid option prints one line: the option, the value, the allowed values.
 # shellcheck disable=SC2034 # used in runs.sh
 
-mpi_calls='barrier ibarrier persistent dup dup_barrier'
-shmem_calls='barrier_all sync_all sync quiet'
+mpi_calls='barrier ibarrier persistent dup dup_barrier served'
+shmem_calls='barrier_all sync_all sync quiet served'
 
 np=2
 np_given=false
