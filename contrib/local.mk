@@ -39,7 +39,7 @@ contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions contrib/bench/figures contrib/bench/manycores contrib/bench/README.md \
-	contrib/bench/hosts contrib/bench/device_wakeup contrib/bench/predictions
+	contrib/bench/hosts contrib/bench/served contrib/bench/device_wakeup contrib/bench/predictions
 EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
 
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.
