@@ -387,8 +387,9 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c \
-	gba/team/cores_steps.h gba/base/log.c gba/base/status.c gba/base/park.c gba/base/params.c \
-	gba/base/processors.c gba/transport/shm.c gba/algo/algorithms.c
+	gba/team/cores_steps.h gba/team/wait.c gba/base/log.c gba/base/status.c gba/base/park.c \
+	gba/base/params.c gba/base/processors.c gba/base/traffic.c gba/transport/shm.c \
+	gba/algo/algorithms.c
 tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
