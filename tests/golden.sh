@@ -68,3 +68,17 @@ ends() {
     cat "$work/ends.out" "$work/ends.err"
     return 1
 }
+
+# STATUS COMMAND...: on a full disk, and with standard output closed, the command ends with that status and one line that
+# says so.
+loses() {
+    loses_wanted=$1
+    shift
+    for loses_how in '>/dev/full' '>&-'; do
+        loses_status=0
+        eval '"$@" 2>"$work/lost.err" </dev/null' "$loses_how" || loses_status=$?
+        [ "$loses_status" -eq "$loses_wanted" ] && grep -q ': output lost: ' "$work/lost.err" && continue
+        echo "$loses_how: exit status $loses_status: $(cat "$work/lost.err")"
+        return 1
+    done
+}

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/base/command_line.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The long option that the argument names, in full or in part; NULL: none. */
 static const struct option *option_of(const char *argument, const struct option *known)
@@ -44,4 +48,23 @@ int gba_option_next(int argc, char *const *argv, const struct option *known, cha
         used += (size_t)snprintf(message + used, len - used, "%s --%s", option == known ? "" : ",",
                                  option->name);
     return '?';
+}
+
+void gba_output_begin(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0) /* the lowest free descriptor is fd */
+            (void)open("/dev/null", STDIN_FILENO == fd ? O_WRONLY : O_RDONLY);
+}
+
+int gba_output_end(const char *program, int code, int lost)
+{
+    const bool failed = ferror(stdout) != 0; /* of an earlier write, whose cause is not known */
+
+    errno = 0;
+    if (fclose(stdout) == 0 && !failed)
+        return code;
+    fprintf(stderr, "%s: output lost: %s\n", program,
+            0 == errno ? "cannot write to standard output" : strerror(errno));
+    return lost;
 }

@@ -23,7 +23,7 @@ static const char usage[] =
     "instead of lines.\n"
     "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed;\n"
     "4 not tested, because no group is free. --health: 0 healthy; 1 busy: no group is free, which\n"
-    "is no fault; 2 degraded; 3 broken; 4 absent; 64 wrong arguments.\n";
+    "is no fault; 2 degraded; 3 broken; 4 absent; 64 wrong arguments. 74: output was lost.\n";
 
 enum mode {
     MODE_SHOW,
@@ -110,7 +110,8 @@ static int device_check(const char *path, const struct options *options)
     return INFO_EXIT_OK;
 }
 
-int main(int argc, char **argv)
+/* Returns an exit status. */
+static int run(int argc, char **argv)
 {
     struct options options = {.mode = MODE_SHOW};
     const char *device;
@@ -142,4 +143,10 @@ int main(int argc, char **argv)
     default:
         return info_show(device);
     }
+}
+
+int main(int argc, char **argv)
+{
+    gba_output_begin();
+    return gba_output_end("gba_info", run(argc, argv), INFO_EXIT_LOST);
 }

@@ -14,7 +14,8 @@ enum info_exit {
     INFO_EXIT_USAGE = 2,
     INFO_EXIT_FAILED = 3, /* the test of --test failed */
     INFO_EXIT_BUSY = 4,   /* --test: no group is free */
-    INFO_EXIT_USAGE_HEALTH = 64
+    INFO_EXIT_USAGE_HEALTH = 64,
+    INFO_EXIT_LOST = 74 /* output was lost */
 };
 
 /* Exit statuses of --health, from good to bad. */

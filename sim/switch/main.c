@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "gba/base/command_line.h"
 #include "sim/switch/command_line.h"
 #include "sim/switch/net/trust.h"
 #include "sim/switch/net/listen.h"
@@ -201,7 +202,9 @@ static void print_ready(const struct gba_switchd *daemon,
     printf("gba-switchd ready:%s%s%s groups=%" PRIu32 " ports=%" PRIu32 "\n", listeners->where,
            directory == NULL ? "" : " vfio-user:", directory == NULL ? "" : directory,
            daemon->options->groups, daemon->options->ports);
-    fflush(stdout);
+    if (fflush(stdout) != 0)
+        gba_switchd_log(GBA_SWITCHD_WARNING, "cannot print the line \"ready\": %s",
+                        strerror(errno));
     notify("READY=1\nSTATUS=Switching\n");
 }
 
@@ -288,9 +291,10 @@ int main(int argc, char **argv)
 {
     static struct gba_switchd_options options;
 
+    gba_output_begin();
     switch (gba_switchd_options_parse(argc, argv, &options)) {
     case GBA_SWITCHD_EXIT_OK:
-        return EXIT_SUCCESS;
+        return gba_output_end("gba-switchd", EXIT_SUCCESS, EXIT_FAILED);
     case GBA_SWITCHD_EXIT_USAGE:
         return EXIT_USAGE;
     default:

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba_diag: shows the state of a gba-switchd. */
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,17 +139,21 @@ static bool parse(int argc, char **argv, struct diag *diag)
     return true;
 }
 
-int main(int argc, char **argv)
+/* Returns an exit status. */
+static int run(int argc, char **argv)
 {
     char path[4200];
     struct diag diag = {.path = path, .timeout = TIMEOUT_S};
     int code;
 
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return fputs(help, stdout) < 0;
-    if (argc == 2 && strcmp(argv[1], "--version") == 0)
-        return printf("gba_diag %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
-                      GBA_VERSION_PATCH) < 0;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("gba_diag %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR, GBA_VERSION_PATCH);
+        return EXIT_SUCCESS;
+    }
     strcpy(path, "switch:");
     gba_switchd_socket(path + strlen(path), sizeof(path) - strlen(path));
     if (!parse(argc, argv, &diag)) {
@@ -159,8 +162,11 @@ int main(int argc, char **argv)
     }
     code = show_status(&diag);
     gba_diag_print_kept(code);
-    if (fflush(stdout) == 0 && ferror(stdout) == 0)
-        return code;
-    gba_diag_complain("cannot print: %s", strerror(errno));
-    return EXIT_NO_SWITCH;
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    gba_output_begin();
+    return gba_output_end("gba_diag", run(argc, argv), EXIT_NO_SWITCH);
 }
