@@ -12,6 +12,7 @@
 
 #include "gba/base/command_line.h"
 #include "gba/base/number.h"
+#include "gba/base/plot.h"
 #include "gba/gba.h"
 #include "sim/predict/report.h"
 
@@ -55,15 +56,30 @@ static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *for
     exit(2);
 }
 
-/* The results are printed by now. */
-static _Noreturn void plot_failed(const char *path, const char *reason)
+static _Noreturn void end(void)
+{
+    exit(gba_output_end("gba_predict", 0, 1));
+}
+
+static void remove_empty(const char *path)
 {
     struct stat file;
 
     if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && 0 == file.st_size)
         unlink(path);
-    fprintf(stderr, "gba_predict: --plot %s: %s\n", path, reason);
-    exit(1);
+}
+
+/* Fail before the simulation if there can be no plot. */
+static void plot_check(const char *path)
+{
+    /* What gnuplot says of the file is no error of gnuplot. */
+    FILE *file = fopen(path, "ae");
+
+    if (file == NULL || fclose(file) != 0)
+        fail("--plot %s: %s", path, strerror(errno));
+    remove_empty(path);
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0)
+        fail("--plot %s: there is no gnuplot in PATH (Debian: gnuplot-nox)", path);
 }
 
 /* The size of the job: that of the cluster if text is NULL. */
@@ -169,18 +185,20 @@ static void option_take(struct command *command, int option)
         command->json = true;
         break;
     case PLOT:
-        if (strlen(optarg) < 5 || strcmp(optarg + strlen(optarg) - 4, ".svg") != 0) {
-            gba_refuse(message, sizeof message, "--plot", optarg, "a name that ends in .svg");
+        if (strlen(optarg) < 5 || strcmp(optarg + strlen(optarg) - 4, ".svg") != 0 ||
+            strpbrk(optarg, GBA_PLOT_READ) != NULL) {
+            gba_refuse(message, sizeof message, "--plot", optarg,
+                       "a name that ends in .svg, without quotes and backslashes");
             fail("%s", message);
         }
         command->plot = optarg;
         break;
     case 'h':
         fputs(usage, stdout);
-        exit(0);
+        end();
     case 'v':
         printf("gba_predict %s\n", gba_version());
-        exit(0);
+        end();
     default:
         number_take(command, option);
     }
@@ -201,6 +219,8 @@ static void command_parse(struct command *command, int argc, char **argv)
     shape_set(&command->cluster, argv[optind]);
     if (GBA_OK != gba_params_environment(&command->params, message, sizeof message))
         fail("%s", message);
+    if (command->plot != NULL)
+        plot_check(command->plot);
 }
 
 /* What a buyer asks: the answers besides the table. */
@@ -230,6 +250,7 @@ int main(int argc, char **argv)
     uint32_t hosts, ranks;
     gba_status_t status;
 
+    gba_output_begin();
     /* Only gba_perf links MPI. */
     if (argc > 1 && strcmp(argv[1], "--calibrate") == 0) {
         execvp("gba_perf", argv);
@@ -262,18 +283,17 @@ int main(int argc, char **argv)
     else
         predict_report_text(&report, stdout);
     if (command.plot != NULL) {
-        /* What gnuplot says of the file is no error of gnuplot. */
-        FILE *file = fopen(command.plot, "ae");
-
         signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early */
-        if (fflush(stdout) != 0 || file == NULL || fclose(file) != 0)
-            plot_failed(command.plot, strerror(errno));
+        if (fflush(stdout) != 0 || ferror(stdout))
+            end();
         status = predict_plot(&search, &report, command.plot);
-        if (GBA_OK != status)
-            plot_failed(command.plot, GBA_ERR_IO == status
-                                          ? "gnuplot failed; is it installed (Debian: gnuplot-nox)?"
-                                          : gba_status_text(status));
+        if (GBA_OK != status) {
+            remove_empty(command.plot);
+            fprintf(stderr, "gba_predict: --plot %s: %s\n", command.plot,
+                    GBA_ERR_IO == status ? "gnuplot failed" : gba_status_text(status));
+            exit(1);
+        }
     }
     free(list);
-    return 0;
+    end();
 }

@@ -269,10 +269,8 @@ gba_status_t predict_plot(const struct predict_question *question,
     struct plot *plot = calloc(1, sizeof *plot);
     gba_status_t status = GBA_ERR_NOMEM;
 
-    if (plot == NULL || strpbrk(path, GBA_PLOT_READ) != NULL) {
-        free(plot);
-        return plot == NULL ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
-    }
+    if (plot == NULL)
+        return GBA_ERR_NOMEM;
     gba_plot_plain(cluster.source);
     changed.setup.cluster = &cluster;
     *plot = (struct plot){.question = &changed,

@@ -26,8 +26,8 @@ void predict_report_json(const struct predict_report *report, FILE *out);
 /*
  * Draw with gnuplot: latency by hosts with the crossover, the two kinds of release by members, a
  * late rank. question: how to simulate. report: size of the job, and crossover. path: of the SVG
- * file. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_PARAM: the name of the file has a character that
- * gnuplot reads; or GBA_ERR_IO: gnuplot failed. Not thread-safe.
+ * file, without GBA_PLOT_READ. Returns GBA_OK; GBA_ERR_NOMEM; or GBA_ERR_IO: gnuplot failed. Not
+ * thread-safe.
  */
 gba_status_t predict_plot(const struct predict_question *question,
                           const struct predict_report *report, const char *path);
