@@ -86,7 +86,7 @@ int info_health(char *const *devices, int count);
 
 /* --- info_prometheus.c --- */
 
-/* Print the metrics of devices, as info_health. Returns an exit status. */
+/* Print the metrics of devices, each path once, as info_health. Returns an exit status. */
 int info_prometheus(char *const *devices, int count);
 
 /* --- info_list.c --- */

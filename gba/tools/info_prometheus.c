@@ -187,11 +187,19 @@ static void print_all(const struct metrics *list, unsigned count)
         print_owners(&list[i]);
 }
 
+/* Whether the path is in the list. Prometheus refuses all metrics if one is there twice. */
+static bool is_listed(const char *path, const struct metrics *list, unsigned count)
+{
+    while (count > 0 && 0 != strcmp(path, list[count - 1].device))
+        count--;
+    return count > 0;
+}
+
 int info_prometheus(char *const *devices, int count)
 {
     gba_device_choices_t choices = {.count = 0};
     struct metrics *list;
-    unsigned all, down = 0;
+    unsigned all, read = 0;
 
     if (0 == count)
         info_devices_default(&choices);
@@ -200,11 +208,13 @@ int info_prometheus(char *const *devices, int count)
     if (list == NULL)
         return report_error(INFO_EXIT_NO_DEVICE, "%s", gba_status_text(GBA_ERR_NOMEM));
     for (unsigned i = 0; i < all; i++) {
-        read_device(i < (unsigned)count ? devices[i] : choices.list[i - (unsigned)count].path,
-                    &list[i]);
-        down += !list[i].up;
+        const char *path =
+            i < (unsigned)count ? devices[i] : choices.list[i - (unsigned)count].path;
+
+        if (!is_listed(path, list, read))
+            read_device(path, &list[read++]);
     }
-    print_all(list, all);
+    print_all(list, read);
     free(list);
-    return 0 == down ? INFO_EXIT_OK : INFO_EXIT_NO_DEVICE;
+    return INFO_EXIT_OK;
 }
