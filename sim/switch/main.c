@@ -136,15 +136,20 @@ static const struct {
 } signals[] = {{SIGTERM, on_stop}, {SIGINT, on_stop}, {SIGHUP, on_reload}};
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
-/* Handle the signals. The caller frees the events that are not NULL, also after a failure. */
+/* Handle the signals, which the parent may have blocked. The caller frees the events that are not
+ * NULL, also after a failure. */
 static bool await_signals(struct gba_switchd *daemon, struct event *events[SIGNALS])
 {
+    sigset_t handled;
+
+    sigemptyset(&handled);
     for (size_t i = 0; i < SIGNALS; i++) {
         events[i] = evsignal_new(daemon->base, signals[i].number, signals[i].call, daemon);
         if (events[i] == NULL || event_add(events[i], NULL) != 0)
             return false;
+        sigaddset(&handled, signals[i].number);
     }
-    return true;
+    return sigprocmask(SIG_UNBLOCK, &handled, NULL) == 0;
 }
 
 /* Raise the limit of open files, because each connection has a descriptor. */

@@ -85,7 +85,8 @@ void peer_write_key(struct daemon_process *process, const char *text, unsigned m
     close(fd);
 }
 
-/* In the child: start the daemon. It ends with the test, also if the test is killed. */
+/* In the child: start the daemon. It ends with the test, also if the test is killed. It inherits
+ * blocked signals, which it has to handle all the same. */
 static void run_daemon(const struct daemon_process *process, const char *const *options, int out,
                        bool quiet)
 {
@@ -93,8 +94,11 @@ static void run_daemon(const struct daemon_process *process, const char *const *
     char name[] = "gba-switchd", path[4096], socket_path[4352];
     char *argv[OPTIONS + 4] = {name};
     int count = 1;
+    sigset_t blocked;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigfillset(&blocked);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
     if (getcwd(path, sizeof(path)) == NULL)
         _exit(127);
     snprintf(socket_path, sizeof(socket_path), "--listen=%s/%s", path, process->socket);
