@@ -218,8 +218,8 @@ typedef struct gba_bootstrap_team gba_bootstrap_team_t;
  * team: set on GBA_OK. message, len: set on error to one line with the cause (len bytes at most,
  * terminated). Returns GBA_OK (the path may be GBA_PATH_FALLBACK, with barriers over the exchange);
  * GBA_ERR_PARAM: an environment variable is invalid; GBA_ERR_REFUSED: another member has an error
- * of its own; GBA_ERR_NOMEM; the errors of gba_bootstrap_remote_open; GBA_ERR_OOB: the exchange
- * failed. Thread-safe on different bootstraps. Collective. Blocks.
+ * of its own; GBA_ERR_NOMEM; GBA_ERR_OOB: the exchange failed. The other errors are those of
+ * gba_bootstrap_remote_open. Thread-safe on different bootstraps. Collective. Blocks.
  */
 GBA_EXPORT gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap,
                                                   const gba_params_t *params,

@@ -92,7 +92,7 @@ GBA_EXPORT bool gba_device_key_file(const char *key_file);
  * not on a command line, in the environment or in a file that others can read.
  * key: set on GBA_OK; the caller clears it. The device keeps a copy, and hands it to the
  * gba-switchd if that was restarted. Returns GBA_OK; GBA_ERR_UNSUPPORTED: the device needs no key;
- * GBA_ERR_REFUSED (logged): too many jobs have a key, or this process itself has a key from here;
+ * GBA_ERR_REFUSED: too many jobs have a key, or this process itself has a key from here (logged);
  * GBA_ERR_DEAD; GBA_ERR_NOMEM. Thread-safe. Waits for the switch, 10 seconds at most. Not
  * collective.
  */

@@ -83,8 +83,8 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
  * member of the process. A proxied member whose wait ended by its time limit is destroyed. If it is
  * the last one of its rank, the rank makes no further barrier of the team, and destroys it without
  * meeting the others; a direct one is destroyed when the round has ended or the device
- * has died. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY (logged): a kernel or a
- * stream still waits in a barrier, or `attend` runs; the member remains. Thread-safe on different
+ * has died. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel or a stream
+ * still waits in a barrier, or `attend` runs (logged); the member remains. Thread-safe on different
  * members. Not collective. Waits for kernels of the context, as cuMemFree does.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);

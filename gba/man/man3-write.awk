@@ -208,10 +208,15 @@ function parameters_of(text, known, keys, list, n, i) {
     return " " keys " "
 }
 
-# The list of what a function returns. TEXT: "GBA_OK; GBA_ERR_X: reason; ...". False if it is no list.
-function returned(text, rest, separator, item, at, name, reason, errors) {
+# The list of what a function returns. TEXT: "GBA_OK; GBA_ERR_X: reason; ...". What follows the first sentence comes
+# below the list. False if it is no list.
+function returned(text, rest, item, at, name, reason, errors) {
     if (text !~ /^GBA_(OK|INPROGRESS)/)
         return 0
+    if (match(text, /[.] /)) {
+        rest = substr(text, RSTART + 2)
+        text = substr(text, 1, RSTART)
+    }
     sub(/[.]$/, "", text)
     out(".Bl -tag -width Ds")
     errors = 0
@@ -233,6 +238,8 @@ function returned(text, rest, separator, item, at, name, reason, errors) {
         }
         if (reason == "")
             reason = "Success"
+        if (reason !~ /^[A-Za-z0-9\/]/)
+            complain(here ": " name ": no reason \"" reason "\"")
         if (name ~ /^GBA_ERR/ && !errors) {
             errors = 1
             out(".El")
@@ -243,6 +250,7 @@ function returned(text, rest, separator, item, at, name, reason, errors) {
         prose(toupper(substr(reason, 1, 1)) substr(reason, 2) ".")
     }
     out(".El")
+    prose(rest)
     return 1
 }
 
