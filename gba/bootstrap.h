@@ -78,6 +78,7 @@ typedef struct gba_bootstrap gba_bootstrap_t;
 /*
  * Make a unique id, and serve its members in a thread of this process, until all have left. The
  * process may be a member. One id is for one gba_bootstrap_init of each member.
+ * gba_bootstrap_root_close ends the thread and frees the root.
  * uid, root: set on GBA_OK. message, len: set on error to one line with the cause (len bytes at
  * most, terminated). Returns GBA_OK; GBA_ERR_PARAM: an environment variable is invalid, or the
  * interface has no address of that family; GBA_ERR_NOMEM; GBA_ERR_IO: no socket, thread or random
