@@ -41,13 +41,29 @@ static gba_status_t list_agree(const struct predict_question *question, uint32_t
     return gba_predict_list(&attr, &replicas, list);
 }
 
-static uint32_t barriers_for(const struct predict_question *question, uint32_t size)
-{
-    const uint64_t many = question->signals / (8 * (uint64_t)size + 1);
+/* Barriers after which ranks that began together are as far apart as later; for 7200 ranks on 900
+ * hosts, among which a delay spreads in steps, it takes most of them. */
+#define WARMUP 24u
 
-    if (0 != question->setup.barriers)
-        return question->setup.barriers;
-    return many < 1 ? 1 : many > 1000 ? 1000 : (uint32_t)many;
+bool predict_is_steady(const struct predict_question *question, uint32_t size)
+{
+    return 0 != question->setup.barriers ? question->setup.barriers >= 2 * WARMUP
+                                         : size <= question->steady;
+}
+
+static void barriers_set(const struct predict_question *question, struct predict_setup *setup)
+{
+    const uint32_t size = setup->hosts * setup->ranks;
+    const bool given = 0 != setup->barriers, steady = !given && predict_is_steady(question, size);
+    const uint64_t many = given ? setup->barriers : question->signals / (8 * (uint64_t)size + 1);
+    const uint64_t least = steady ? WARMUP : 1;
+
+    if (!given)
+        setup->barriers = many < least ? (uint32_t)least : many > 1000 ? 1000 : (uint32_t)many;
+    if (0 == setup->warmup)
+        setup->warmup = setup->barriers < 10 ? 0 : setup->barriers / 10;
+    if (steady && setup->warmup < WARMUP)
+        setup->warmup = WARMUP;
 }
 
 static gba_status_t candidate_run(const struct predict_question *question, uint32_t hosts,
@@ -60,8 +76,7 @@ static gba_status_t candidate_run(const struct predict_question *question, uint3
     setup.ranks = ranks;
     setup.radix = 0 != candidate->choice.radix ? candidate->choice.radix : GBA_RADIX_DEFAULT;
     setup.choice = candidate->choice;
-    setup.barriers = barriers_for(question, hosts * ranks);
-    setup.warmup = 0 != setup.warmup || setup.barriers < 10 ? setup.warmup : setup.barriers / 10;
+    barriers_set(question, &setup);
     status = predict_run(&setup, &candidate->result);
     if (GBA_OK != status && GBA_ERR_NOMEM != status) {
         candidate->refused = status; /* the device has not so many groups */

@@ -29,15 +29,20 @@ struct predict_question {
     struct predict_setup setup;
     const gba_params_t *params;
     uint64_t signals; /* of a candidate at least, if `barriers` of the setup is 0 */
+    uint32_t steady;  /* up to so many ranks the barriers that count are in steady state */
 };
 
 /*
  * Simulate all candidates of a team of hosts x ranks in the order of the list.
- * barriers of the setup: 0: as many as have that many signals, 1 to 1000.
+ * barriers of the setup: 0: as many as have that many signals, 1 to 1000, and as a steady state
+ * needs.
  * Returns GBA_OK, or GBA_ERR_NOMEM.
  */
 gba_status_t predict_candidates(const struct predict_question *question, uint32_t hosts,
                                 uint32_t ranks, struct predict_list *list);
+
+/* Whether the figures of so many ranks do not depend on how the first barriers begin. */
+bool predict_is_steady(const struct predict_question *question, uint32_t size);
 
 /* Simulate the runtime's own barrier, the last candidate of the list, as Open MPI's coll/tuned has
  * it. Returns GBA_OK or GBA_ERR_NOMEM. */

@@ -19,6 +19,7 @@
 /* Signals of a candidate in the table, and of one in the search for the crossover and in plots. */
 #define SIGNALS_SHOWN  UINT64_C(2000000)
 #define SIGNALS_SEARCH UINT64_C(200000)
+#define STEADY_RANKS   16384u /* more take too long */
 #define SIZE_MOST      (UINT64_C(1) << 24)
 
 static const char usage[] =
@@ -260,6 +261,7 @@ int main(int argc, char **argv)
     gba_params_default(&command.params);
     question->params = &command.params;
     question->signals = SIGNALS_SHOWN;
+    question->steady = STEADY_RANKS;
     question->setup = (struct predict_setup){.cluster = &command.cluster, .seed = 1};
     command_parse(&command, argc, argv);
     hosts = (uint32_t)command.cluster.hosts;

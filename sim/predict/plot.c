@@ -39,23 +39,20 @@ struct plot {
     gba_status_t status;
 };
 
-/* Simulate the candidates of one size. line: 0: all of them; else only a device of all members,
- * which is drawn as that line. */
-static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks, unsigned line)
+/* Add the candidates of one size. line: 0: all of them; else only a device of all members, which is
+ * drawn as that line. */
+static void list_add(struct plot *plot, double x, const struct predict_list *list, unsigned line)
 {
     const char *refused = NULL;
 
-    if (GBA_OK == plot->status)
-        plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
-    if (GBA_OK == plot->status && 0 == line)
-        plot->status = predict_own(plot->question, plot->list);
     if (0 == plot->count || plot->x[plot->count - 1] < x)
         plot->x[plot->count++] = x;
-    for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
-        const struct predict_candidate *candidate = &plot->list->candidates[i];
+    for (uint32_t i = 0; GBA_OK == plot->status && i < list->count; i++) {
+        const struct predict_candidate *candidate = &list->candidates[i];
         const struct predict_spread *spread = &candidate->result.slowest;
         const double y = (double)spread->median / 1e12;
-        const bool bars = plot->measured && hosts <= HOSTS_MEASURED && !candidate->choice.fallback;
+        const bool bars =
+            plot->measured && list->hosts <= HOSTS_MEASURED && !candidate->choice.fallback;
         const unsigned name = 0 != line ? line : gba_plot_line(candidate->name);
         struct point *point = &plot->points[name][plot->count - 1];
 
@@ -72,6 +69,16 @@ static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks
     }
     if (0 == plot->points[0 != line ? line : GBA_PLOT_DEVICE][plot->count - 1].y && refused != NULL)
         snprintf(plot->refused, sizeof plot->refused, "%s", refused);
+}
+
+/* Simulate the candidates of one size, and add them. */
+static void size_add(struct plot *plot, double x, uint32_t hosts, uint32_t ranks, unsigned line)
+{
+    if (GBA_OK == plot->status)
+        plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
+    if (GBA_OK == plot->status && 0 == line)
+        plot->status = predict_own(plot->question, plot->list);
+    list_add(plot, x, plot->list, line);
 }
 
 static void picture_begin(struct plot *plot, const char *title, const char *x)
@@ -232,7 +239,7 @@ static void draw(struct plot *plot, const struct predict_report *report)
     picture_begin(plot, title, "hosts");
     for (uint32_t n = 1; n < hosts; n *= 2)
         size_add(plot, n, n, ranks, 0);
-    size_add(plot, hosts, hosts, ranks, 0);
+    list_add(plot, hosts, report->list, 0);
     crossover_draw(plot, report);
     picture_end(plot, false);
 

@@ -101,6 +101,8 @@ static void answer_text(const struct predict_report *report, FILE *out)
               "device and of Open MPI's own barrier is not known\n"
             : "error: not known, because no prediction from these numbers has been measured\n",
         out);
+    if (!predict_is_steady(report->question, list->hosts * list->ranks))
+        fputs("few barriers: a barrier between all ranks can take longer in the long run\n", out);
 }
 
 void predict_report_text(const struct predict_report *report, FILE *out)
@@ -207,6 +209,9 @@ void predict_report_json(const struct predict_report *report, FILE *out)
         gba_json_value(&json, "crossover", "%" PRIu32, report->crossover);
         gba_json_value(&json, "crossover_most", "%" PRIu32, report->most);
     }
+    gba_json_value(&json, "steady", "%s",
+                   predict_is_steady(report->question, list->hosts * list->ranks) ? "true"
+                                                                                  : "false");
     gba_json_string(&json, "unit", "ns");
     gba_json_value(&json, "device_time_assumed", "%.3f",
                    (double)predict_device_time(cluster) / 1e3);

@@ -343,6 +343,27 @@ EXACT(test_candidates)
     assert_int_equal(found, 0);
 }
 
+/* Ranks that begin together drift apart in the first barriers, which do not count. */
+EXACT(test_steady)
+{
+    static struct predict_list list;
+    gba_params_t params;
+    struct predict_question question = {
+        .setup = setup, .params = &params, .signals = 1000, .steady = 7200};
+    const struct predict_spread *slowest = &list.candidates[0].result.slowest;
+    uint64_t few;
+
+    gba_params_default(&params);
+    gba_cluster_default(&c);
+    question.setup.barriers = 0;
+    list = (struct predict_list){.hosts = 900, .ranks = 8, .count = 1};
+    assert_int_equal(predict_own(&question, &list), GBA_OK);
+    few = slowest->median;
+    question.setup.barriers = 100;
+    assert_int_equal(predict_own(&question, &list), GBA_OK);
+    assert_in_range(few, slowest->median * 95 / 100, slowest->median * 105 / 100);
+}
+
 static int compare_ratios(const void *a, const void *b)
 {
     const double *x = a, *y = b;
