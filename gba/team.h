@@ -143,6 +143,7 @@ typedef struct gba_predicted {
 typedef struct gba_prediction {
     gba_path_t path;
     char why[1152]; /* one line, as gba_team_why with other numbers of groups */
+    uint32_t cores; /* of a host, by the description of the parameter cluster; 0: there is none */
     uint32_t count;
     gba_predicted_t candidates[GBA_PREDICTED_MAX];
 } gba_prediction_t;
@@ -152,6 +153,7 @@ typedef struct gba_prediction {
  * hosts with equal members, whose ranks are in blocks.
  * attr: of each member; `id` and the names are not used. Its device, if any, stands for that of
  * each host: a simulated device is another one on each host, and all hosts reach one real device.
+ * If a description of the cluster is set, `oversubscribed` follows from its cores.
  * hosts, members: of the team, and on each host; at least 1, and at most 2^24 members altogether.
  * prediction: set on GBA_OK. The devices of attr->devices are candidates only if the first device
  * is not taken. Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members; GBA_ERR_NOMEM.

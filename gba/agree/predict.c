@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gba/agree/agree.h"
+#include "gba/agree/software.h"
 #include "gba/dev/member.h"
 
 #define MEMBERS_MOST (UINT32_C(1) << 24)
@@ -165,6 +166,18 @@ static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size
     return status;
 }
 
+/* The expected time of the candidate a->place. That of the runtime's barrier does not count in the
+ * list: most runtimes exchange messages between all members by dissemination, on several hosts. */
+static uint64_t cost_of(const struct gba_agreement *a)
+{
+    const struct gba_choice own = {.hierarchy = GBA_HIERARCHY_FLAT, .algorithm = GBA_ALGORITHM_V1};
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+
+    return GBA_KIND_FALLBACK == candidate->kind && a->info.hosts > 1
+               ? gba_choice_cost(&a->info, own, 1)
+               : candidate->cost;
+}
+
 /* The loop has ended, at the candidate that the team takes. */
 static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *prediction)
 {
@@ -178,7 +191,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
 
         *shown = (gba_predicted_t){.path = gba_build_kind(a),
                                    .taken = a->place == taken,
-                                   .cost = gba_agree_candidate(a)->cost,
+                                   .cost = cost_of(a),
                                    .reason = gba_agree_candidate(a)->refusal.reason,
                                    .culprit = gba_agree_candidate(a)->refusal.culprit};
         name_rank(NULL, shown->culprit, rank, sizeof rank);
@@ -196,8 +209,20 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
 {
     struct exchange e = {
         .replicas = {.hosts = hosts, .members = members, .device_hosts = UINT32_MAX}};
-    gba_status_t status = agree(attr, &e);
+    gba_team_attr_t described = *attr;
+    struct gba_cluster cluster;
+    char message[1400]; /* logged where the agreement reads the file */
+    gba_status_t status;
 
+    prediction->cores = 0;
+    gba_cluster_default(&cluster);
+    if (gba_cluster_described(attr->params->cluster, &cluster, message, sizeof message)) {
+        e.replicas.cluster = &cluster;
+        prediction->cores =
+            (uint32_t)((cluster.cores + cluster.hosts_per_machine - 1) / cluster.hosts_per_machine);
+        described.oversubscribed = members > prediction->cores;
+    }
+    status = agree(&described, &e);
     if (GBA_OK != status)
         return status;
     prediction->path = e.a->team->kind;

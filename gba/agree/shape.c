@@ -170,6 +170,9 @@ static const char *algorithm_describe(const struct gba_shape *shape, char text[A
     return text;
 }
 
+/* For "%u member%s". */
+#define MEMBERS(count) (count), 1 == (count) ? "" : "s"
+
 static void leaders_describe(const struct gba_shape *shape, const char *group, char *why,
                              size_t len)
 {
@@ -178,12 +181,12 @@ static void leaders_describe(const struct gba_shape *shape, const char *group, c
 
     if (shape->domains.count > 1)
         snprintf(why, len,
-                 "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
+                 "groups among the leaders of %u hosts, %s among %u switch domains, %u member%s%s",
                  topology->nodes, algorithm_describe(shape, algorithm), shape->domains.count,
-                 topology->size, shape->replaced ? REPLACED : "");
+                 MEMBERS(topology->size), shape->replaced ? REPLACED : "");
     else
-        snprintf(why, len, "%s among the leaders of %u host%s, %u members", group, topology->nodes,
-                 1 == topology->nodes ? "" : "s", topology->size);
+        snprintf(why, len, "%s among the leaders of %u host%s, %u member%s", group, topology->nodes,
+                 1 == topology->nodes ? "" : "s", MEMBERS(topology->size));
 }
 
 static void software_describe(const struct gba_shape *shape, const gba_remote_t *remote, char *why,
@@ -194,15 +197,16 @@ static void software_describe(const struct gba_shape *shape, const gba_remote_t 
     const char *carrier = remote == NULL || remote->name == NULL ? "messages" : remote->name;
 
     if (GBA_SHAPE_COUNTER == shape->kind)
-        snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);
+        snprintf(why, len, "counter in shared memory, %u member%s on one host",
+                 MEMBERS(topology->size));
     else if (GBA_SHAPE_HYBRID != shape->kind)
-        snprintf(why, len, "%s through %s, %u members on %u host%s%s",
+        snprintf(why, len, "%s through %s, %u member%s on %u host%s%s",
                  algorithm_describe(shape, algorithm),
-                 1 == topology->nodes ? "shared memory" : carrier, topology->size, topology->nodes,
-                 1 == topology->nodes ? "" : "s", shape->replaced ? REPLACED : "");
+                 1 == topology->nodes ? "shared memory" : carrier, MEMBERS(topology->size),
+                 topology->nodes, 1 == topology->nodes ? "" : "s", shape->replaced ? REPLACED : "");
     else
-        snprintf(why, len, "%s among the leaders of %u hosts, %u members, at most %u on a host%s",
-                 algorithm_describe(shape, algorithm), topology->nodes, topology->size,
+        snprintf(why, len, "%s among the leaders of %u hosts, %u member%s, at most %u on a host%s",
+                 algorithm_describe(shape, algorithm), topology->nodes, MEMBERS(topology->size),
                  topology->largest, shape->replaced ? REPLACED : "");
 }
 
@@ -210,7 +214,7 @@ void gba_shape_describe(const struct gba_shape *shape, const struct gba_candidat
                         const char *group, const gba_remote_t *remote, char *why, size_t len)
 {
     if (GBA_KIND_ALL == candidate->kind)
-        snprintf(why, len, "%s, %u members", group, shape->topology->size);
+        snprintf(why, len, "%s, %u member%s", group, MEMBERS(shape->topology->size));
     else if (GBA_KIND_LEADERS == candidate->kind)
         leaders_describe(shape, group, why, len);
     else

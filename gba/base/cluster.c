@@ -243,22 +243,28 @@ static void cluster_file(const char *name, char *path, size_t len)
         path[0] = '\0';
 }
 
+bool gba_cluster_described(const char *name, struct gba_cluster *cluster, char *message, size_t len)
+{
+    char path[512];
+    struct gba_cluster read = *cluster;
+
+    message[0] = '\0';
+    cluster_file(name, path, sizeof path);
+    if ('\0' == path[0] || GBA_OK != gba_cluster_named(path, &read, message, len))
+        return false;
+    *cluster = read;
+    return true;
+}
+
 void gba_cluster_find(const char *name, struct gba_cluster *cluster)
 {
-    char path[512], message[1400];
-    struct gba_cluster read;
+    char message[1400];
     gba_processors_t mine;
 
     gba_cluster_default(cluster);
     gba_processors_get(&mine);
     cluster->cores = gba_processors_count(&mine);
-    read = *cluster;
-    cluster_file(name, path, sizeof path);
-    if ('\0' == path[0])
-        return;
-    if (GBA_OK == gba_cluster_named(path, &read, message, sizeof message))
-        *cluster = read;
-    else
+    if (!gba_cluster_described(name, cluster, message, sizeof message) && '\0' != message[0])
         gba_log(GBA_LOG_TEAM, "%s; built-in times order the barriers. See parameter cluster",
                 message);
 }

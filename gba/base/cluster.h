@@ -88,6 +88,11 @@ gba_status_t gba_cluster_named(const char *name, struct gba_cluster *cluster, ch
 gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
                              char *message, size_t len);
 
+/* Set the fields of the file of the parameter `cluster`. Returns whether there is a file that is
+ * right. message: set to what is wrong with it, else "" (len bytes at most, terminated). */
+bool gba_cluster_described(const char *name, struct gba_cluster *cluster, char *message,
+                           size_t len);
+
 /* Set all fields as the parameter `cluster` says: its file, if there is one, and what that leaves
  * open as on this host. Logs what is wrong with the file. Thread-safe. Not collective. */
 void gba_cluster_find(const char *name, struct gba_cluster *cluster);

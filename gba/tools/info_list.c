@@ -113,8 +113,8 @@ static void owner_text(const gba_group_owner_t *owner, char *text, size_t len)
         used += (size_t)snprintf(text + used, len - used, "job %016" PRIx64 ", ", owner->job);
     if ('\0' != owner->batch_job[0])
         used += (size_t)snprintf(text + used, len - used, "%s, ", owner->batch_job);
-    snprintf(text + used, len - used, "%" PRIu32 " of %" PRIu32 " members", owner->present,
-             owner->members);
+    snprintf(text + used, len - used, "%" PRIu32 " of %" PRIu32 " member%s", owner->present,
+             owner->members, 1 == owner->members ? "" : "s");
 }
 
 static void list_owner(const gba_group_owner_t *owner)

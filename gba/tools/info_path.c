@@ -116,6 +116,21 @@ static void show_candidates(const gba_prediction_t *prediction)
         report_end();
 }
 
+/* Whether ranks share processors decides most about the times. */
+static void show_assumption(const gba_prediction_t *prediction, uint32_t ranks)
+{
+    const bool described = 0 != prediction->cores;
+    const uint32_t cores = described ? prediction->cores : processors();
+
+    report_text("assumption", "all hosts have the plugin, these parameters and %" PRIu32 " %s, %s",
+                cores, 1 == cores ? "processor" : "processors",
+                described ? "as the parameter cluster says"
+                          : "as this one; the parameter cluster can describe others");
+    report_text("ranks and processors", "%s",
+                ranks > cores ? "ranks share processors, which most of a barrier's time is due to"
+                              : "each rank has a processor");
+}
+
 /* choice: why that device, or "". unusable: why it cannot be opened, or "". */
 static void show(const gba_prediction_t *prediction, uint32_t hosts, uint32_t ranks,
                  const char *device, const char *choice, const char *unusable)
@@ -130,10 +145,7 @@ static void show(const gba_prediction_t *prediction, uint32_t hosts, uint32_t ra
         report_text("device choice", "%s", choice);
     if ('\0' != unusable[0])
         report_text("device state", "%s", unusable);
-    report_text("assumption",
-                "all hosts are like this one (%" PRIu32 " processors), and have the plugin "
-                "and these parameters",
-                processors());
+    show_assumption(prediction, ranks);
     show_candidates(prediction);
     report_end();
 }

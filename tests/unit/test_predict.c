@@ -38,6 +38,7 @@ static void compare(struct harness *w, uint32_t hosts, uint32_t members)
 
     assert_int_equal(gba_team_predict(&attr, hosts, members, &prediction), GBA_OK);
     check_candidates(&prediction);
+    assert_int_equal(0 != prediction.candidates[prediction.count - 1].cost, hosts > 1);
     if (strstr(common, "a group of 32") != NULL) /* a number instead of "a" */
         common = strstr(common, " of 32");
     rank = strstr(common, " (rank");

@@ -41,8 +41,8 @@ static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group
 {
     const struct gba_model_group *g = &gba_switch_model(view->daemon->device)->group[group];
 
-    fprintf(out, "group %" PRIu32 ": %s, %" PRIu32 " members", group,
-            gba_switchd_life(g->record.life), g->record.members);
+    fprintf(out, "group %" PRIu32 ": %s, %" PRIu32 " member%s", group,
+            gba_switchd_life(g->record.life), g->record.members, 1 == g->record.members ? "" : "s");
     if (g->record.life == GBA_LIFE_ARMED)
         fprintf(out, ", round %" PRIu32 ": %" PRIu32 " arrived", 1 + g->core.sequence,
                 g->core.arrived_count);
