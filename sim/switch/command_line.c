@@ -199,6 +199,12 @@ static bool check(struct gba_switchd_options *options, bool listen_given)
                         "process that reaches the port could use the switch\n");
         return false;
     }
+    if (options->listen[0] == '\0' && options->tcp_host[0] == '\0' &&
+        options->vfio_directory == NULL) {
+        fprintf(stderr, "gba-switchd: --listen none needs --tcp or --vfio-user: "
+                        "nobody could reach the switch\n");
+        return false;
+    }
     return true;
 }
 
