@@ -85,21 +85,26 @@ need_packages() {
         done
         need_missing="$need_missing $need_package"
     done
-    [ -n "$need_missing" ] || return 0
+    # shellcheck disable=SC2086 # a list of words
+    install_missing $need_missing
+}
+
+# PACKAGE...: install these Debian packages, as root or by sudo.
+install_missing() {
+    [ $# -gt 0 ] || return 0
     need_sudo=
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null 2>&1 ||
-            die "there is no sudo. Ask an administrator to run: apt-get install$need_missing"
+            die "there is no sudo. Ask an administrator to run: apt-get install $*"
         need_sudo=sudo
     fi
     if [ -n "$need_sudo" ] && ! sudo true; then
-        die "sudo was refused. Ask an administrator to run: apt-get install$need_missing"
+        die "sudo was refused. Ask an administrator to run: apt-get install $*"
     fi
-    say "Installing Debian packages:$need_missing"
-    # shellcheck disable=SC2086 # a list of words
-    if ! run_phase "Packages" install_packages "$need_sudo" $need_missing; then
+    say "Installing Debian packages: $*"
+    if ! run_phase "Packages" install_packages "$need_sudo" "$@"; then
         tail -n 20 "$log_dir/packages.log" >&2
-        die "the packages could not be installed:$need_missing; see $log_dir/packages.log"
+        die "the packages could not be installed: $*; see $log_dir/packages.log"
     fi
 }
 
