@@ -180,6 +180,11 @@ short_tests() {
     done
 }
 
+# LOG: the lines of a step's log that its result does not show: what failed once only, and what was left out and why.
+notable() {
+    sed -nE '/^(unstable: |tested: |left out: two hosts|searches skipped: |skipped: |skipped (packages|driver|gpu|bookworm|trixie|sid): |[a-z0-9_-]+: (.*[ :])?skipped[:,])/p' "$1"
+}
+
 # Whole seconds, for durations.
 now() {
     date +%s
