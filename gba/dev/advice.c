@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Advice for the user about a device that fails to open. */
 #define _GNU_SOURCE /* eaccess */
+#include <errno.h>
 #include <grp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
@@ -40,14 +43,35 @@ static void advise_permission(const char *path, char *text, size_t len)
     }
 }
 
+/* Whether a process listens on the Unix socket of that device path. */
+static bool listens(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strcspn(path, "?");
+    bool result = false;
+    int fd;
+
+    if (length >= sizeof address.sun_path)
+        return false;
+    memcpy(address.sun_path, path, length);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0) {
+        result = 0 == connect(fd, (struct sockaddr *)&address, sizeof address) || EAGAIN == errno;
+        close(fd);
+    }
+    return result;
+}
+
 /* The library's line names the cause. */
 static void advise_switch(const char *path, gba_status_t status, char *text, size_t len)
 {
     bool tcp = 0 == strncmp(path, "switch://", 9);
 
-    if (GBA_ERR_AWAY == status || GBA_ERR_IO == status)
+    if ((GBA_ERR_AWAY == status || GBA_ERR_IO == status) && !tcp && listens(path + 7))
+        snprintf(text, len, "A process has that socket and does not answer: it is stopped or busy");
+    else if (GBA_ERR_AWAY == status || GBA_ERR_IO == status)
         snprintf(text, len, "Start gba-switchd %s, or see gba-switchd(8)",
-                 tcp ? "on that host" : "with that socket");
+                 tcp ? "on that host, if none runs there" : "with that socket");
     else if (GBA_ERR_PERM == status)
         snprintf(text, len, "See gba-switchd(8) for %s",
                  tcp ? "the key of a job" : "the users that it accepts");
