@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded into a test program: in one rank one call for a resource fails, as it does if there is
- * no memory, no address space, no descriptor or no file. Only calls that libgba or a plugin makes
- * itself count, so Open MPI is not tested.
+ * no memory, no address space, no descriptor or no file, or if PMIx has an error. Only calls that
+ * libgba or a plugin makes itself count, so Open MPI is not tested.
  *
  * GBA_TEST_LACK_RANK: the rank. GBA_TEST_LACK_CALL: the number of the call that fails, from the
  * start of the process; a program may set another one with lack_set.
@@ -19,15 +19,6 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-
-#include "ompi_config.h"
-#if OMPI_MAJOR_VERSION < 5
-#include "opal/dss/dss_types.h"
-/* Open MPI's own macros that get words of another process allocate it, and do not check. */
-#define OF_OPEN_MPI(size) (sizeof(opal_value_t) == (size))
-#else
-#define OF_OPEN_MPI(size) false
-#endif
 
 #define SEEN __attribute__((visibility("default")))
 
@@ -63,24 +54,27 @@ unsigned long lack_calls(void)
     return __atomic_load_n(&calls, __ATOMIC_RELAXED);
 }
 
-/* Whether a call fails. caller: its return address. */
+/* Whether a call fails. caller: its return address; NULL: it is a plugin's through Open MPI. */
 static bool due(const char *name, const void *caller)
 {
     unsigned long call;
     bool ours = false;
-    Dl_info info;
+    Dl_info info = {.dli_fname = NULL};
 
     if (!counts || inside)
         return false;
     inside = true;
-    ours = dladdr(caller, &info) != 0 && info.dli_fname != NULL &&
-           (strstr(info.dli_fname, "libgba") != NULL || strstr(info.dli_fname, "_gba") != NULL);
+    ours = caller == NULL ||
+           (dladdr(caller, &info) != 0 && info.dli_fname != NULL &&
+            (strstr(info.dli_fname, "libgba") != NULL || strstr(info.dli_fname, "_gba") != NULL));
     call = ours ? __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) : 0;
     ours = ours && call == __atomic_load_n(&fails, __ATOMIC_RELAXED);
     if (ours)
         fprintf(stderr, "lack_preload: call %lu fails: %s in %s+0x%lx\n", call, name,
-                strrchr(info.dli_fname, '/') + 1,
-                (unsigned long)((const char *)caller - (const char *)info.dli_fbase));
+                caller == NULL ? "Open MPI" : strrchr(info.dli_fname, '/') + 1,
+                caller == NULL
+                    ? 0
+                    : (unsigned long)((const char *)caller - (const char *)info.dli_fbase));
     inside = false;
     return ours;
 }
@@ -131,10 +125,21 @@ LACK(int, connect, -1, ECONNREFUSED, (int file, const struct sockaddr *to, sockl
 LACK(FILE *, fopen, NULL, EMFILE, (const char *path, const char *mode),
      NEXT(FILE *, fopen, const char *, const char *)(path, mode))
 
+/* A plugin looks up the words that it has published itself. PMIX_ERR_COMM_FAILURE is -49. */
+SEEN int PMIx_Get(const void *process, const char *key, const void *how, size_t count,
+                  void **value);
+int PMIx_Get(const void *process, const char *key, const void *how, size_t count, void **value)
+{
+    if (key != NULL && strncmp(key, "gba.", 4) == 0 && due("PMIx_Get", NULL))
+        return -49;
+    return NEXT(int, PMIx_Get, const void *, const char *, const void *, size_t,
+                void **)(process, key, how, count, value);
+}
+
 SEEN void *malloc(size_t size);
 void *malloc(size_t size)
 {
-    if (OF_OPEN_MPI(size) || !due("malloc", __builtin_return_address(0)))
+    if (!due("malloc", __builtin_return_address(0)))
         return __libc_malloc(size);
     errno = ENOMEM;
     return NULL;

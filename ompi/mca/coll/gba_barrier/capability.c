@@ -86,7 +86,7 @@ static uint64_t capability_get(opal_process_name_t *name)
         word = &gba_coll->capabilities[name->vpid];
     if (CAPABILITY_UNKNOWN == *word) {
         *word = CAPABILITY_ABSENT;
-        (void)gba_compat_modex_get(name, modex_key, word, 1);
+        (void)gba_common_modex_get(name, modex_key, word, 1);
     }
     return *word;
 }

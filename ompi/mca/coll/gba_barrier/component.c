@@ -84,7 +84,7 @@ static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, i
     module = gba_coll_module_create();
     /* The other members have one, and would wait for this one in their first agreement. */
     if (module == NULL)
-        gba_common_lacks_memory("the barriers of a communicator");
+        gba_common_end_job("is out of memory for the barriers of a communicator");
     return module;
 }
 

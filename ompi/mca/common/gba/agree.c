@@ -132,7 +132,7 @@ static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, 
     else if (m->team != NULL)
         agree_store(m, m->team, GBA_PATH_FALLBACK);
     if (GBA_ERR_NOMEM == status)
-        gba_common_lacks_memory("an agreement about the path of barriers");
+        gba_common_end_job("is out of memory for an agreement about the path of barriers");
     free(m->agreement);
     m->agreement = NULL;
     return status;

@@ -52,7 +52,7 @@ static void word_add(void *ctx, opal_process_name_t *name)
     if (name->vpid == OPAL_PROC_MY_NAME.vpid)
         words->self = words->count;
     else
-        (void)gba_compat_modex_get(name, modex_key, &words->list[words->count], 1);
+        (void)gba_common_modex_get(name, modex_key, &words->list[words->count], 1);
     words->count++;
 }
 

@@ -67,32 +67,73 @@ static inline int gba_compat_modex_put(char *key, const uint64_t *words, size_t 
 #endif
 
 /*
- * Get the words that another process of the job has published, `most` at most. Returns their
- * number; 0: it published none. To be called after MPI_Init's exchange only: all processes have
- * published their words by then. So all callers get the same result, and no caller waits for words
- * that never come.
- * "Immediate": only the server of this host is asked. It has all words, or need not wait for one.
+ * Get a text that another process of the job has published, or that PMIx has about that process.
+ * Open MPI's macros for this use memory without a check (4.1), and turn every error into "not
+ * found" (5.0).
+ * where: GBA_COMPAT_SERVER: only the server of this host is asked. It has all published texts, or
+ * need not wait for one. GBA_COMPAT_PROCESS: no server is asked.
+ * text: receives the text, to be freed, or NULL if there is none. Returns NULL, or the error in
+ * words.
  */
-static inline size_t gba_compat_modex_get(opal_process_name_t *name, char *key, uint64_t *words,
-                                          size_t most)
+#if OMPI_MAJOR_VERSION >= 5
+#define GBA_COMPAT_SERVER   PMIX_IMMEDIATE
+#define GBA_COMPAT_PROCESS  PMIX_OPTIONAL
+#define GBA_COMPAT_HOSTNAME PMIX_HOSTNAME
+static inline const char *gba_compat_text_get(opal_process_name_t *name, const char *key,
+                                              const char *where, char **text)
 {
-    unsigned long long word;
-    char *text = NULL;
-    size_t count = 0;
+    pmix_value_t *value = NULL;
+    pmix_proc_t process;
+    pmix_status_t rc;
+    pmix_info_t how;
+
+    OPAL_PMIX_CONVERT_NAME(&process, name);
+    PMIX_INFO_LOAD(&how, where, NULL, PMIX_BOOL);
+    rc = PMIx_Get(&process, key, &how, 1, &value);
+    PMIX_INFO_DESTRUCT(&how);
+    *text = NULL;
+    if (PMIX_SUCCESS == rc && value != NULL && PMIX_STRING == value->type) {
+        *text = value->data.string;
+        value->data.string = NULL;
+    }
+    if (value != NULL)
+        PMIX_VALUE_RELEASE(value);
+    return *text != NULL || PMIX_ERR_NOT_FOUND == rc ? NULL : PMIx_Error_string(rc);
+}
+#else
+#define GBA_COMPAT_SERVER   OPAL_PMIX_IMMEDIATE
+#define GBA_COMPAT_PROCESS  OPAL_PMIX_OPTIONAL
+#define GBA_COMPAT_HOSTNAME OPAL_PMIX_HOSTNAME
+static inline const char *gba_compat_text_get(opal_process_name_t *name, const char *key,
+                                              const char *where, char **text)
+{
+    opal_value_t how, *value = NULL;
+    char attribute[64];
+    opal_list_t list;
     int rc;
 
-#if OMPI_MAJOR_VERSION >= 5
-    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &text, PMIX_STRING);
-    rc = PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERR_NOT_FOUND;
-#else
-    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &text, OPAL_STRING);
-#endif
-    if (OPAL_SUCCESS == rc && text != NULL)
-        for (const char *at = text; count < most && 1 == sscanf(at, "%16llx", &word); at += 16)
-            words[count++] = word;
-    free(text);
-    return count;
+    OBJ_CONSTRUCT(&list, opal_list_t);
+    OBJ_CONSTRUCT(&how, opal_value_t);
+    snprintf(attribute, sizeof attribute, "%s", where);
+    how.key = attribute;
+    how.type = OPAL_BOOL;
+    how.data.flag = true;
+    opal_list_append(&list, &how.super);
+    rc = opal_pmix.get(name, key, &list, &value);
+    (void)opal_list_remove_first(&list);
+    how.key = NULL; /* its destructor would free it */
+    OBJ_DESTRUCT(&how);
+    OBJ_DESTRUCT(&list);
+    *text = NULL;
+    if (OPAL_SUCCESS == rc && value != NULL && OPAL_STRING == value->type) {
+        *text = value->data.string;
+        value->data.string = NULL;
+    }
+    if (value != NULL)
+        OBJ_RELEASE(value);
+    return *text != NULL || OPAL_ERR_NOT_FOUND == rc ? NULL : opal_strerror(rc);
 }
+#endif
 
 static inline int gba_compat_proc_compare(const void *a, const void *b)
 {
@@ -131,14 +172,9 @@ static inline uint32_t gba_compat_local_processes(void)
 static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t len)
 {
     char *host = NULL;
-    int rc;
 
-#if OMPI_MAJOR_VERSION >= 5
-    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_HOSTNAME, name, &host, PMIX_STRING);
-#else
-    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_HOSTNAME, name, &host, OPAL_STRING);
-#endif
-    snprintf(text, len, "%s", OPAL_SUCCESS == rc && host != NULL ? host : "?");
+    (void)gba_compat_text_get(name, GBA_COMPAT_HOSTNAME, GBA_COMPAT_PROCESS, &host);
+    snprintf(text, len, "%s", host != NULL ? host : "?");
     free(host);
 }
 

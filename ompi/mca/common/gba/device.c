@@ -71,7 +71,7 @@ static void modex_take(void)
     first.vpid = 0;
     if (0 != keys.count || 0 == OPAL_PROC_MY_NAME.vpid)
         return;
-    (void)gba_compat_modex_get(&first, modex_key, words, WORDS);
+    (void)gba_common_modex_get(&first, modex_key, words, WORDS);
     (void)keys_set(words);
     explicit_bzero(words, sizeof words);
 }

@@ -139,6 +139,15 @@ void gba_common_open(void);
 /* End the component's close: print the totals, and release the device. who: "rank", or "PE". */
 void gba_common_close(const char *who);
 
+/*
+ * Get the words that another process of the job has published, `most` at most. Returns their
+ * number; 0: it published none. To be called after MPI_Init's exchange only: all processes have
+ * published their words by then. So all callers get the same result, and no caller waits for words
+ * that never come. An error of PMIx ends the job, because this process alone would see no words.
+ */
+uint32_t gba_common_modex_get(opal_process_name_t *name, const char *key, uint64_t *words,
+                              uint32_t most);
+
 /* module.c */
 
 /* In the constructor of a module, whose memory is all zero. */

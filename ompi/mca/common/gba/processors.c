@@ -55,7 +55,7 @@ static void process_visit(void *ctx, opal_process_name_t *name)
 
     if (name->vpid == OPAL_PROC_MY_NAME.vpid || sum->enough)
         return;
-    sum->enough = 0 == gba_compat_modex_get(name, modex_key, words, GBA_MODEX_WORDS);
+    sum->enough = 0 == gba_common_modex_get(name, modex_key, words, GBA_MODEX_WORDS);
     memcpy(map, words, sizeof map);
     for (size_t i = 0; i < GBA_PROCESSOR_WORDS; i++)
         sum->all.map[i] |= map[i];

@@ -63,11 +63,10 @@ void gba_common_print(bool always, const char *format, ...)
         opal_output_verbose(1, gba_common.output, "%s: %s", gba_common_framework.label, line);
 }
 
-void gba_common_lacks_memory(const char *what)
+void gba_common_end_job(const char *why)
 {
-    gba_common_alert("rank %u of the job is out of memory for %s; the job ends",
-                     (unsigned)OPAL_PROC_MY_NAME.vpid, what);
-    (void)ompi_mpi_abort(&ompi_mpi_comm_world.comm, MPI_ERR_NO_MEM);
+    gba_common_alert("rank %u of the job %s; the job ends", (unsigned)OPAL_PROC_MY_NAME.vpid, why);
+    (void)ompi_mpi_abort(&ompi_mpi_comm_world.comm, MPI_ERR_OTHER);
 }
 
 /*

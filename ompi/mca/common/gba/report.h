@@ -40,11 +40,11 @@ void gba_common_print(bool always, const char *format, ...) __attribute__((forma
 #define gba_common_alert(...) gba_common_print(true, __VA_ARGS__)
 
 /*
- * End the job with a line: this process is out of memory for that, so it cannot take part where
- * other processes wait for it. An error code is not enough: scoll/mpi takes another barrier
- * alone if MPI_Barrier fails.
+ * End the job with the line "rank N of the job WHY": this process cannot take part where other
+ * processes wait for it. An error code is not enough: scoll/mpi takes another barrier alone if
+ * MPI_Barrier fails.
  */
-void gba_common_lacks_memory(const char *what);
+void gba_common_end_job(const char *why);
 
 /* Store libgba's errors of this thread in text, and do not print them. NULL: print them again. */
 void gba_common_log_keep(char *text, size_t len);
