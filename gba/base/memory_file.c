@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE          /* memfd_create */
+#define _FILE_OFFSET_BITS 64 /* a driver's offsets have up to 44 bits, in 32-bit processes, too */
 #include "gba/base/memory_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,4 +26,29 @@ int gba_memory_file(const char *name)
     close(file);
     errno = error;
     return -1;
+}
+
+/* Whether the process can still make that many mappings. Pages of alternating protection are a
+ * mapping each. Shared, because the kernel would merge private pages with other mappings, and could
+ * then not unmap them alone. */
+static bool maps_left(unsigned count)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = count * page;
+    char *pages = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool left = MAP_FAILED != pages;
+
+    for (size_t at = page; left && at < bytes; at += 2 * page)
+        left = 0 == mprotect(pages + at, page, PROT_READ);
+    if (MAP_FAILED != pages)
+        (void)munmap(pages, bytes);
+    return left;
+}
+
+void *gba_map_shared(size_t bytes, int protection, int flags, int file, uint64_t offset)
+{
+    if (!maps_left(1 + GBA_MAPS_SPARE)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return mmap(NULL, bytes, protection, MAP_SHARED | flags, file, (off_t)offset);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/memory_file.h"
 #include "gba/dev/cdev.h"
 
 static int sys_open(const char *path, int flags)
@@ -28,7 +29,7 @@ static int sys_ioctl(int file, unsigned long request, void *argument)
 
 static void *sys_mmap(size_t size, int protection, int flags, int file, uint64_t offset)
 {
-    return mmap(NULL, size, protection, flags, file, (off_t)offset);
+    return gba_map_shared(size, protection, flags, file, offset);
 }
 
 static ssize_t sys_pread(int file, void *buffer, size_t size, uint64_t offset)

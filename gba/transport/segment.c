@@ -105,10 +105,10 @@ static gba_status_t map_file(int fd, uint32_t members, uint32_t slots, struct gb
 {
     size_t bytes = segment_bytes(members, slots);
     /* Populated, so that the first barrier takes no page faults. */
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    void *base = gba_map_shared(bytes, PROT_READ | PROT_WRITE, MAP_POPULATE, fd, 0);
 
     if (base == MAP_FAILED)
-        return report("mmap", errno);
+        return report("mmap (limits: ulimit -v, vm.max_map_count)", errno);
     *segment = (struct gba_segment){.base = base,
                                     .bytes = bytes,
                                     .members = members,

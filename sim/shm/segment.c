@@ -100,8 +100,7 @@ static int file_create(const char *id, gba_status_t *status)
 
 static struct gba_sim_segment *segment_map(int file)
 {
-    void *map =
-        mmap(NULL, sizeof(struct gba_sim_segment), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *map = gba_map_shared(sizeof(struct gba_sim_segment), PROT_READ | PROT_WRITE, 0, file, 0);
 
     return MAP_FAILED == map ? NULL : map;
 }

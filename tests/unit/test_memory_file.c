@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anonymous files: their properties on this kernel and on an older one, and each error. */
+/* Anonymous files: their properties on this kernel and on an older one, each error, and a process
+ * that has hardly a mapping left. */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,39 @@ TEST_WITH(test_errors, reset, NULL, NULL)
     after = dup(STDIN_FILENO);
     assert_int_equal(after, before); /* nothing is left open */
     close(after);
+}
+
+/* Split pages into a mapping each until the kernel refuses; then return `left` mappings. Returns
+ * whether it did. */
+static bool maps_use(char *pages, size_t page, size_t count, size_t left)
+{
+    size_t at = 1;
+
+    while (at < count && mprotect(pages + at * page, page, PROT_READ) == 0)
+        at += 2;
+    return at < count && munmap(pages, left * page) == 0;
+}
+
+TEST_WITH(test_no_mapping_left, reset, NULL, NULL)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 4u << 20;
+    int file = gba_memory_file("gba-test");
+    char *pages = mmap(NULL, count * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1, 0),
+         *map;
+
+    assert_int_equal(ftruncate(file, (off_t)page), 0);
+    assert_true(pages != MAP_FAILED);
+    if (!maps_use(pages, page, count, GBA_MAPS_SPARE / 2))
+        skip(); /* vm.max_map_count is higher */
+    map = gba_map_shared(page, PROT_READ, 0, file, 0);
+    assert_true(map == MAP_FAILED && errno == ENOMEM);
+    assert_int_equal(munmap(pages, 2 * GBA_MAPS_SPARE * page), 0);
+    map = gba_map_shared(page, PROT_READ, 0, file, 0);
+    assert_true(map != MAP_FAILED);
+    assert_int_equal(munmap(map, page), 0);
+    assert_int_equal(munmap(pages, count * page), 0);
+    close(file);
 }
 
 TEST_MAIN()
