@@ -384,7 +384,7 @@ endif
 tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/segment.c \
 	gba/transport/node_flags.c \
 	gba/transport/shm.c gba/algo/algorithms.c \
-	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
+	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c gba/base/process.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c \
 	gba/team/cores_steps.h gba/team/wait.c gba/base/log.c gba/base/status.c gba/base/park.c \

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/process.h"
+
 static const struct {
     const char *variable, *system;
 } systems[] = {{"SLURM_JOB_ID=", "slurm"},
@@ -55,9 +57,9 @@ void gba_batch_job_in(const char *file, char text[GBA_BATCH_JOB])
 
 void gba_batch_job(uint32_t process, char text[GBA_BATCH_JOB])
 {
-    char file[40] = "/proc/self/environ";
+    char file[40] = "/proc/thread-self/environ";
 
     if (0 != process)
-        snprintf(file, sizeof file, "/proc/%u/environ", (unsigned)process);
+        snprintf(file, sizeof file, "/proc/%u/environ", (unsigned)gba_process_thread(process));
     gba_batch_job_in(file, text);
 }

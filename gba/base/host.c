@@ -63,7 +63,7 @@ static gba_status_t read_namespace(const char *name, uint64_t *id)
     *id = gba_namespace(name);
     if (0 != *id)
         return GBA_OK;
-    snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+    snprintf(path, sizeof path, "/proc/thread-self/ns/%s", name);
     return unreadable(path);
 }
 

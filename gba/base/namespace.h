@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 /* The number of a namespace of this process: "ipc", "pid", ... The kernel uses 32 bits. 0: there is
- * none, with errno. Thread-safe. */
+ * none, with errno. The files below /proc/self are empty when the first thread has ended, and those
+ * of this thread are not. Thread-safe. */
 static inline uint32_t gba_namespace(const char *name)
 {
     char path[40];
     struct stat st;
 
-    snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+    snprintf(path, sizeof path, "/proc/thread-self/ns/%s", name);
     return 0 == stat(path, &st) ? (uint32_t)st.st_ino : 0;
 }
 

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/process.h"
 #include "gba/base/system_status.h"
 
 /* Map the errno of a failed read of /proc. Returns GBA_INPROGRESS if the process has ended or
@@ -21,9 +23,10 @@ static gba_status_t unreadable(const char *path, int error)
     return gba_system_status(error);
 }
 
-gba_status_t gba_open_files(int proc, const char *pid,
-                            gba_status_t (*take)(void *ctx, const struct gba_open_file *file),
-                            void *ctx)
+/* Those of one thread. seen: increased by their number. */
+static gba_status_t thread_files(int proc, const char *thread,
+                                 gba_status_t (*take)(void *ctx, const struct gba_open_file *file),
+                                 void *ctx, unsigned *seen)
 {
     char path[32], target[256];
     struct gba_open_file file = {.target = target};
@@ -32,7 +35,7 @@ gba_status_t gba_open_files(int proc, const char *pid,
     DIR *dir;
     ssize_t len;
 
-    snprintf(path, sizeof path, "%.16s/fd", pid);
+    snprintf(path, sizeof path, "%.16s/fd", thread);
     file.directory = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (file.directory < 0)
         return unreadable(path, errno);
@@ -48,8 +51,28 @@ gba_status_t gba_open_files(int proc, const char *pid,
             continue;
         target[len] = '\0';
         file.name = entry->d_name;
+        (*seen)++;
         status = take(ctx, &file);
     }
     closedir(dir);
     return status;
+}
+
+gba_status_t gba_open_files(int proc, const char *pid,
+                            gba_status_t (*take)(void *ctx, const struct gba_open_file *file),
+                            void *ctx)
+{
+    const uint32_t number = (uint32_t)strtoul(pid, NULL, 10);
+    unsigned seen = 0;
+    gba_status_t status = thread_files(proc, pid, take, ctx, &seen);
+    uint32_t thread;
+    char name[16];
+
+    if (GBA_INPROGRESS != status || seen > 0)
+        return status;
+    thread = gba_process_thread(number);
+    if (thread == number)
+        return status;
+    snprintf(name, sizeof name, "%u", (unsigned)thread);
+    return thread_files(proc, name, take, ctx, &seen);
 }

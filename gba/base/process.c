@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/base/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,6 +39,50 @@ static bool stat_read(uint32_t number, char *state, int *threads, struct gba_pro
     return good;
 }
 
+static bool has_ended(char state)
+{
+    return 'Z' == state || 'X' == state;
+}
+
+/* Find a thread that has not ended. state: of the first thread; receives that of the one found, or
+ * "R" in doubt. */
+static uint32_t thread_find(uint32_t number, char *state)
+{
+    struct gba_process process;
+    char path[64], other = '\0';
+    uint32_t found = number, thread;
+    const struct dirent *entry;
+    int threads;
+    DIR *list;
+
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", number);
+    list = opendir(path);
+    if (list == NULL) {
+        *state = 'R';
+        return number;
+    }
+    while (found == number && (entry = readdir(list)) != NULL) {
+        thread = (uint32_t)strtoul(entry->d_name, NULL, 10); /* 0: "." */
+        if (thread != 0 && stat_read(thread, &other, &threads, &process) && !has_ended(other)) {
+            found = thread;
+            *state = other;
+        }
+    }
+    closedir(list);
+    return found;
+}
+
+uint32_t gba_process_thread(uint32_t number)
+{
+    struct gba_process process;
+    char state = '\0';
+    int threads = 0;
+
+    if (!stat_read(number, &state, &threads, &process) || !has_ended(state) || threads < 2)
+        return number;
+    return thread_find(number, &state);
+}
+
 void gba_process_read(uint32_t number, struct gba_process *process)
 {
     char state = '\0';
@@ -50,6 +96,8 @@ void gba_process_read(uint32_t number, struct gba_process *process)
             process->state = GBA_PROCESS_GONE;
         return;
     }
+    if (has_ended(state) && threads > 1)
+        (void)thread_find(number, &state);
     switch (state) {
     case 'T':
     case 't':
@@ -57,7 +105,7 @@ void gba_process_read(uint32_t number, struct gba_process *process)
         break;
     case 'Z':
     case 'X':
-        process->state = threads > 1 ? GBA_PROCESS_RUNNING : GBA_PROCESS_GONE;
+        process->state = GBA_PROCESS_GONE;
         break;
     default:
         process->state = GBA_PROCESS_RUNNING;

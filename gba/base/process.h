@@ -28,6 +28,14 @@ struct gba_process {
  */
 void gba_process_read(uint32_t number, struct gba_process *process);
 
+/*
+ * The number of a thread of a process that has not ended: that of the process, or, when its first
+ * thread has ended before others, that of another thread. /proc has no files, no environment and no
+ * state of the process under the number of an ended thread; under that of a running one it has. If
+ * there is none, or in doubt, returns `number`. As gba_process_read otherwise.
+ */
+uint32_t gba_process_thread(uint32_t number);
+
 /* Whether the process of that number and start is alive; true if in doubt. start: 0: not known. A
  * start time distinguishes two processes that had the same number while the host runs, for all that
  * read it in the same time namespace. As gba_process_read otherwise. */

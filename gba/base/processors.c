@@ -111,7 +111,7 @@ void gba_processors_get(gba_processors_t *processors)
     const bool known = 0 == sched_getaffinity(0, sizeof set, set);
 
     memset(processors, 0, sizeof *processors);
-    processors->quota = gba_processors_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    processors->quota = gba_processors_quota("/proc/thread-self/cgroup", "/sys/fs/cgroup");
     for (size_t i = 0; i < COUNT; i++)
         if (known ? CPU_ISSET_S(i, sizeof set, set) : (long)i < online)
             processors->map[i / 32] |= UINT32_C(1) << i % 32;

@@ -16,6 +16,7 @@
 
 #include "gba/base/log.h"
 #include "gba/base/memory_file.h"
+#include "gba/base/process.h"
 #include "gba/base/system_status.h"
 
 #define SEGMENT_VERSION 2u
@@ -179,6 +180,16 @@ close_file:
     return status;
 }
 
+/* Open a file of another process under the number of one of its threads. path: at least 64 bytes.
+ */
+static int open_file(uint32_t thread, uint32_t number, char *path)
+{
+    snprintf(path, 64, "/proc/%u/fd/%u", thread, number);
+    /* The number may refer to another file by now: do not block on a FIFO, do not acquire a
+     * controlling terminal. */
+    return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 /* Whether the file can be the segment, judged without reading it. */
 static gba_status_t check_file(int fd, size_t bytes)
 {
@@ -233,10 +244,9 @@ gba_status_t gba_shm_segment_attach(const struct gba_segment_handle *handle,
         gba_log(GBA_LOG_ERROR, "shared memory of a team: invalid handle");
         return GBA_ERR_STALE;
     }
-    snprintf(path, sizeof path, "/proc/%u/fd/%u", handle->pid, handle->fd);
-    /* The number may refer to another file by now: do not block on a FIFO, do not acquire a
-     * controlling terminal. */
-    fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    fd = open_file(handle->pid, handle->fd, path);
+    if (fd < 0) /* the first thread may have ended */
+        fd = open_file(gba_process_thread(handle->pid), handle->fd, path);
     if (fd < 0)
         return report(path, errno);
     status = check_file(fd, segment_bytes(handle->members, handle->slots));

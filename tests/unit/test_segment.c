@@ -6,12 +6,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gba/base/host.h"
+#include "gba/base/open_files.h"
+#include "gba/base/process.h"
 #include "gba/transport/node_barrier.h"
 #include "gba/transport/shm.h"
 #include "tests/suite.h"
@@ -230,6 +235,63 @@ TEST(test_not_the_file)
     expect_refusal(&handle, GBA_ERR_STALE);
     gba_shm_segment_shut(&segment); /* again: nothing */
     gba_shm_segment_close(&segment);
+}
+
+/* The creator, whose first thread ends: what it created, through a pipe. */
+static void *create_alone(void *pipe_end)
+{
+    const int end = *(int *)pipe_end;
+    struct gba_segment_handle handle;
+    struct gba_segment segment;
+    struct gba_process process;
+    struct gba_host host;
+    bool made = gba_shm_segment_create(2, 1, SEQ, &segment, &handle) == GBA_OK;
+
+    while (gba_process_thread((uint32_t)getpid()) == (uint32_t)getpid())
+        usleep(100);
+    gba_process_read((uint32_t)getpid(), &process);
+    made = made && gba_host_get(&host) == GBA_OK && process.state == GBA_PROCESS_RUNNING;
+    if (!made || write(end, &handle, sizeof handle) != (ssize_t)sizeof handle)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+static gba_status_t take_first(void *ctx, const struct gba_open_file *file)
+{
+    (void)ctx;
+    (void)file;
+    return GBA_OK;
+}
+
+/* /proc shows nothing under the number of a process whose first thread has ended. */
+TEST(test_first_thread_ended)
+{
+    int ends[2], status, proc = open("/proc", O_RDONLY | O_DIRECTORY);
+    struct gba_segment_handle handle;
+    struct gba_segment segment;
+    pthread_t thread;
+    char name[16];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        if (pthread_create(&thread, NULL, create_alone, &ends[1]) != 0)
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &handle, sizeof handle), sizeof handle);
+    assert_int_equal(gba_shm_segment_attach(&handle, &segment), GBA_OK);
+    gba_shm_segment_close(&segment);
+    snprintf(name, sizeof name, "%d", (int)child);
+    assert_int_equal(gba_open_files(proc, name, take_first, NULL), GBA_OK);
+    close(proc);
+    close(ends[0]);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
 }
 
 TEST(test_other_version)
