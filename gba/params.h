@@ -101,6 +101,7 @@ typedef struct gba_param {
     int level;     /* audience: 1 to 3 users, 4 to 6 tuners, 7 to 9 developers */
     bool all_same; /* affects the path: all members must have the same value */
     bool hidden;   /* for tests: not listed */
+    bool or_zero;  /* 0 is a value beside min to max */
     const char *help;
 } gba_param_t;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The default of a parameter. */
+/* The default of a parameter, and its range. */
 #ifndef GBA_BASE_PARAM_DEFAULT_H
 #define GBA_BASE_PARAM_DEFAULT_H
 
@@ -16,6 +16,12 @@ static inline void gba_param_default(const gba_param_t *param, void *fields)
         *(unsigned int *)field = (unsigned int)param->value_default;
     else
         *(int *)field = (int)param->value_default;
+}
+
+/* Whether a number is a value of a parameter that has a range. */
+static inline bool gba_param_in_range(const gba_param_t *param, int64_t value)
+{
+    return (value >= param->min && value <= param->max) || (param->or_zero && 0 == value);
 }
 
 #endif

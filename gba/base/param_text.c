@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "gba/base/number.h"
-#include "gba/params.h"
+#include "gba/base/param_default.h"
 
 static bool bool_parse(const char *text, int64_t *value)
 {
@@ -54,7 +54,7 @@ static bool number_parse(const gba_param_t *param, const char *text, int64_t *va
                          : !gba_count_parse(text, 0, INT64_MAX, &number))
         return false;
     *value = (int64_t)number;
-    return number <= INT64_MAX && *value >= param->min && *value <= param->max;
+    return number <= INT64_MAX && gba_param_in_range(param, *value);
 }
 
 bool gba_param_set(const gba_param_t *param, void *fields, const char *text)
@@ -100,8 +100,9 @@ void gba_param_allowed(const gba_param_t *param, char *text, size_t len)
         return;
     while (unit->name != NULL && unit->factor != param->unit * GBA_NS)
         unit++;
-    snprintf(text, len, "%" PRId64 " to %" PRId64 "%s%s%s", param->min, param->max,
-             unit->name == NULL ? "" : " ", unit->name == NULL ? "" : unit->name,
+    snprintf(text, len, "%s%" PRId64 " to %" PRId64 "%s%s%s", param->or_zero ? "0, " : "",
+             param->min, param->max, unit->name == NULL ? "" : " ",
+             unit->name == NULL ? "" : unit->name,
              unit->name == NULL ? "" : ", or with a unit: " GBA_TIMES_NAMES);
 }
 

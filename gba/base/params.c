@@ -115,10 +115,10 @@ static const gba_param_t table[] = {
              "where they reach each other by messages only); tree (arrivals are gathered along a "
              "tree to rank 0, releases return along it: the fewest messages); auto chooses by "
              "members and cores. Rank 0's value is used"},
-    {FIELD(sw_radix), .type = GBA_PARAM_INT, .min = 0, .max = 64, .value_default = 0, .level = 6,
+    {FIELD(sw_radix), .type = GBA_PARAM_INT, .min = 2, .max = 64, .or_zero = true, .level = 6,
      .help = "Radix of the algorithm radix (v2), 2 to 64: in a round each process signals at most "
-             "this number less one; and the most children of a process in the algorithm tree. 0 or "
-             "1: chosen by members and cores, and by trials (trial_after); 8 in a tree. Rank 0's "
+             "this number less one; and the most children of a process in the algorithm tree. 0: "
+             "chosen by members and cores, and by trials (trial_after); 8 in a tree. Rank 0's "
              "value is used"},
     {FIELD(hierarchy), .type = GBA_PARAM_ENUM, .values = hierarchies,
      .value_default = GBA_HIERARCHY_AUTO, .level = 5,

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "gba/base/param_default.h"
 #include "gba/dev/selection.h"
 #include "gba/gba.h"
 
@@ -54,7 +55,7 @@ static gba_status_t param_check(const gba_params_t *params, const gba_param_t *p
     if (GBA_PARAM_ENUM == param->type) {
         if (enum_has(param, value))
             return GBA_OK;
-    } else if (value >= param->min && value <= param->max) {
+    } else if (gba_param_in_range(param, value)) {
         return GBA_OK;
     }
     gba_param_print(param, value, text, sizeof text);

@@ -94,7 +94,7 @@ function read_table(code, table,    row, name, range, i, rows, part) {
         else if (row ~ /GBA_PARAM_BOOL/)
             range = "0 or 1"
         else if (row !~ /GBA_PARAM_STRING|UINT32_MAX/)
-            range = value_of(field(row, "[.]min") == "" ? 0 : field(row, "[.]min")) " to " value_of(field(row, "[.]max"))
+            range = (row ~ /[.]or_zero/ ? "0, " : "") value_of(field(row, "[.]min") == "" ? 0 : field(row, "[.]min")) " to " value_of(field(row, "[.]max"))
         add(name, row ~ /string_default/ ? field(row, "[.]string_default") : field(row, "[.]value_default"), range,
             literals(substr(row, index(row, ".help =") + 7)))
     }

@@ -240,7 +240,8 @@ priority priority 101 0 to 100
 priority-low priority -1 0 to 100
 min-comm-size min_comm_size 1 allowed: 2 to
 agree-after agree_after 65536 0 to 65535
-sw-radix sw_radix 65 0 to 64
+sw-radix sw_radix 65 0, 2 to 64
+sw-radix-1 sw_radix 1 0, 2 to 64
 verbose verbose 4 0 to 3
 retry-after retry_after -1 0 to 3600000
 END
@@ -249,7 +250,7 @@ END
 malformed-option | 3 | quiet sim stuck_after=1x | early_exit 20 | only/stuck_after=1x is invalid; allowed: 0 to 2592000 s, or with a unit.*; the component is disabled/
 malformed-environment | 3 | quiet sim OMPI_MCA_coll_gba_barrier_max_groups=abc | early_exit 20 | only/max_groups=abc is invalid; allowed: 0 to 32.*; the component is disabled/
 malformed-word | 3 | quiet sim wait=doze | early_exit 20 | only/wait=doze is invalid; allowed: auto, spin, yield, sleep/
-malformed-empty | 3 | quiet sim OMPI_MCA_coll_gba_barrier_sw_radix= | early_exit 20 | only/sw_radix= is invalid; allowed: 0 to 64/
+malformed-empty | 3 | quiet sim OMPI_MCA_coll_gba_barrier_sw_radix= | early_exit 20 | only/sw_radix= is invalid; allowed: 0, 2 to 64/
 # Times with a unit are right, and so is a word of a number that Open MPI knows.
 well-formed | 3 | quiet sim stuck_after=10m retry_after=0.1s sw_enable=yes | early_exit 20 | 0/coll gba_barrier:/
 END

@@ -374,7 +374,7 @@ int main(int argc, char **argv)
     TEST_CHECK(argc > 1, "which test?");
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_T_pvar_session_create(&session);
-    values_are("sw_radix", 1, "0 to 64");
+    values_are("sw_radix", 1, "0, 2 to 64");
     values_are("hierarchy", 3, "auto");
     first = test_argument(argc, argv, 2, 100);
     second = test_argument(argc, argv, 3, 8);

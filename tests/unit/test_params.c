@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
+#include "gba/base/param_default.h"
 #include "gba/gba.h"
 #include "tests/suite.h"
 
@@ -38,7 +39,7 @@ TEST(the_table_makes_sense)
         assert_int_equal(a->string_default != NULL, GBA_PARAM_STRING == a->type);
         assert_int_equal(a->values != NULL, GBA_PARAM_ENUM == a->type);
         if (GBA_PARAM_INT == a->type || GBA_PARAM_UINT == a->type || GBA_PARAM_BOOL == a->type)
-            assert_true(a->value_default >= a->min && a->value_default <= a->max);
+            assert_true(gba_param_in_range(a, a->value_default));
         if (GBA_PARAM_INT == a->type)
             assert_true(a->min >= INT_MIN && a->max <= INT_MAX);
         if (GBA_PARAM_UINT == a->type)
@@ -121,8 +122,8 @@ static void out_of_range(const gba_param_t *param, int64_t value)
 
     assert_int_equal(check_value(param, value), GBA_ERR_PARAM);
     snprintf(expected, sizeof expected,
-             "%s=%" PRId64 " is invalid; allowed: %" PRId64 " to %" PRId64, param->name, value,
-             param->min, param->max);
+             "%s=%" PRId64 " is invalid; allowed: %s%" PRId64 " to %" PRId64, param->name, value,
+             param->or_zero ? "0, " : "", param->min, param->max);
     assert_memory_equal(message, expected, strlen(expected));
 }
 
