@@ -5,7 +5,6 @@
  * value. What a launcher gets on its command line is not known here.
  */
 #define _GNU_SOURCE /* environ */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,27 +24,6 @@
 
 static const char prefix[] = "coll_gba_barrier_";
 
-/* Split a line "name = value" of a parameter file. Returns the value, or NULL: another line. */
-static char *line_split(char *line, const char **name)
-{
-    char *equals, *end;
-
-    line[strcspn(line, "#\n")] = '\0';
-    line += strspn(line, " \t");
-    equals = strchr(line, '=');
-    if (equals == NULL)
-        return NULL;
-    for (end = equals; end > line && isspace((unsigned char)end[-1]);)
-        end--;
-    *name = line;
-    *end = '\0';
-    equals += 1 + strspn(equals + 1, " \t");
-    end = equals + strlen(equals);
-    while (end > equals && isspace((unsigned char)end[-1]))
-        *--end = '\0';
-    return equals;
-}
-
 /* In a file the last line about a parameter counts. */
 static bool file_find(const char *path, const char *name, char value[STRING_MAX])
 {
@@ -57,7 +35,7 @@ static bool file_find(const char *path, const char *name, char value[STRING_MAX]
     if (file == NULL)
         return false;
     while (fgets(line, sizeof line, file) != NULL) {
-        found = line_split(line, &of);
+        found = gba_line_split(line, &of);
         if (found == NULL || 0 != strcmp(of, name))
             continue;
         snprintf(value, STRING_MAX, "%s", found);
@@ -92,9 +70,7 @@ static bool value_find(const char *name, char value[STRING_MAX])
         while ((path = strsep(&rest, ",:")) != NULL)
             if ('\0' != *path && file_find(path, variable + strlen("OMPI_MCA_"), value))
                 return true;
-        if (0 != strcmp(name, "disable") || !gba_site_disabled(GBA_SITE_FILE))
-            return false;
-        set = "1";
+        return false;
     }
     snprintf(value, STRING_MAX, "%s", set);
     return true;
@@ -155,7 +131,7 @@ static bool misspelt(char *message, size_t len)
         bool found = false;
 
         while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-            found = line_split(line, &of) != NULL && !name_is_valid(of);
+            found = gba_line_split(line, &of) != NULL && !name_is_valid(of);
         if (file != NULL)
             fclose(file);
         if (found) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gba/base/number.h"
+#include "gba/base/site.h"
 #include "gba/tools/info.h"
 
 /* What gba_team_predict accepts. */
@@ -23,8 +24,12 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
 /* What a component decides before it asks libgba: NULL, or why its barrier is not used. */
 static const char *component_refuses(const gba_params_t *params, uint64_t size)
 {
+    static char why[GBA_SITE_WHY];
+
     if (params->disable)
         return "disable is 1";
+    if (!info_params_is_set("disable") && GBA_SITE_ACTIVE != gba_site_read(GBA_SITE_FILE, why))
+        return why;
     return size < (uint64_t)params->min_comm_size ? gba_status_text(GBA_ERR_TOO_FEW) : NULL;
 }
 

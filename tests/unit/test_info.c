@@ -82,16 +82,25 @@ TEST(the_choice_of_a_site)
 {
     static const struct {
         const char *text;
-        bool disabled;
-    } files[] = {{"# comment\nactivate = yes\n", false},
-                 {"activate = no\n", true},
-                 {" activate=no", true},
-                 {"activate = no # for now\n", true},
-                 {"# activate = no\n", false},
-                 {"activate = nothing\n", false},
-                 {"activate = no\nactivate = yes\n", false},
-                 {"activate\n\n=", false},
-                 {"", false}};
+        enum gba_site site;
+        const char *why; /* behind the path */
+    } files[] = {
+        {"# comment\nactivate = yes\n", GBA_SITE_ACTIVE, NULL},
+        {"activate = no\n", GBA_SITE_INACTIVE, ", line 1: activate is \"no\""},
+        {" activate=no", GBA_SITE_INACTIVE, ", line 1: activate is \"no\""},
+        {"\n activate = OFF \t# for now\n", GBA_SITE_INACTIVE, ", line 2: activate is \"OFF\""},
+        {"# activate = no\n", GBA_SITE_ACTIVE, NULL},
+        {"activate = no\nactivate = yes\n", GBA_SITE_ACTIVE, NULL},
+        {"activate = maybe\n", GBA_SITE_INVALID,
+         ", line 1: activate=maybe is invalid; allowed: yes, no"},
+        {"# x\nactivte = no\n", GBA_SITE_INVALID,
+         ", line 2: \"activte\" is no setting; \"activate = yes\" and \"activate = no\" are"},
+        {"activate\n\n=", GBA_SITE_INVALID,
+         ", line 1: \"activate\" is no setting; \"activate = yes\" and \"activate = no\" are"},
+        {"= no\n", GBA_SITE_INVALID,
+         ", line 1: \"\" is no setting; \"activate = yes\" and \"activate = no\" are"},
+        {"", GBA_SITE_ACTIVE, NULL}};
+    char why[GBA_SITE_WHY];
 
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[] = "/tmp/gba-site-XXXXXX";
@@ -100,10 +109,16 @@ TEST(the_choice_of_a_site)
         assert_true(file >= 0);
         assert_int_equal(write(file, files[i].text, strlen(files[i].text)), strlen(files[i].text));
         close(file);
-        assert_int_equal(gba_site_disabled(path), files[i].disabled);
+        assert_int_equal(gba_site_read(path, why), files[i].site);
         unlink(path);
+        if (GBA_SITE_ACTIVE != files[i].site) {
+            assert_memory_equal(why, path, strlen(path));
+            assert_string_equal(why + strlen(path), files[i].why);
+        }
     }
-    assert_false(gba_site_disabled("/no/such/file"));
+    assert_int_equal(gba_site_read("/no/such/file", why), GBA_SITE_ACTIVE);
+    assert_int_equal(gba_site_read("/dev", why), GBA_SITE_INVALID);
+    assert_string_equal(why, "cannot read /dev: Is a directory");
 }
 
 TEST_MAIN()

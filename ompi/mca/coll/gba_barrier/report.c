@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The output for the user: one line for each unexpected fallback. */
 #include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ void gba_coll_report_parameter(void)
     if (due && bad)
         gba_common_alert("%s; the component is disabled", gba_common.bad_parameter);
     else if (due)
-        gba_common_print(false, "disable is 1 (rank %u); the component is disabled",
+        gba_common_print(false, "%s (rank %u); the component is disabled", gba_common_disabled(),
                          (unsigned)OMPI_PROC_MY_NAME->vpid);
 }
 

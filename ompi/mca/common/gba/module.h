@@ -20,6 +20,7 @@
 
 #include "gba/base/component_params.h"
 #include "gba/base/order.h"
+#include "gba/base/site.h"
 #include "gba/gba.h"
 #include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/transport.h"
@@ -63,10 +64,12 @@ struct gba_common {
     gba_params_t variables;          /* storage of the MCA parameters, which owns the strings */
     struct gba_component_params own; /* likewise of those that only the components have */
     char why[512]; /* why the first communicator without a device has none, on its rank 0 */
-    int device_path_index, device_list_index;
-    gba_params_t params;     /* checked copy, from open on */
-    bool enabled;            /* not disabled, and all parameters are valid */
-    bool device_set;         /* the user set device_path */
+    int device_path_index, device_list_index, disable_index;
+    enum gba_site site;          /* the file of the site, until the user sets disable */
+    char site_why[GBA_SITE_WHY]; /* unless active: why */
+    gba_params_t params;         /* checked copy, from open on */
+    bool enabled;                /* not disabled, and all parameters are valid */
+    bool device_set;             /* the user set device_path */
     bool device_asked;       /* the user set it to another value than "none", or set device_list */
     char bad_value[288];     /* the first value that is none of its parameter, or "" */
     char bad_parameter[512]; /* that, or another error in a parameter, or "" */

@@ -24,6 +24,10 @@ void gba_common_params_register(const mca_base_component_t *component, const gba
 /* Copy the user's values and check them: set params, enabled, device_asked and bad_parameter. */
 void gba_common_params_check(void);
 
+/* What disables the component here, if no parameter is bad: "disable is 1", or the line of the
+ * site's file. */
+const char *gba_common_disabled(void);
+
 /*
  * The word that a process publishes or sends. If the words of all members are equal, the component
  * serves them.

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "gba/base/param_default.h"
-#include "gba/base/site.h"
 #include "opal/mca/base/mca_base_var.h"
 
 /*
@@ -161,10 +160,13 @@ void gba_common_params_register(const mca_base_component_t *component, const gba
     /* At each registration, because a variable takes its default from its storage. */
     gba_params_default(&gba_common.variables);
     gba_common.variables.offload_after = offload_after;
-    gba_common.variables.disable = gba_site_disabled(GBA_SITE_FILE);
+    gba_common.site = gba_site_read(GBA_SITE_FILE, gba_common.site_why);
+    gba_common.variables.disable = GBA_SITE_INACTIVE == gba_common.site;
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         int index = param_register(component, param, &gba_common.variables);
 
+        if (0 == strcmp(param->name, "disable"))
+            gba_common.disable_index = index;
         if (0 == strcmp(param->name, "device_path"))
             gba_common.device_path_index = index;
         if (0 == strcmp(param->name, "device_list"))
@@ -228,10 +230,20 @@ void gba_common_params_check(void)
     params->device_list = params->device_list == NULL ? empty : params->device_list;
     params->device_map = params->device_map == NULL ? empty : params->device_map;
     snprintf(gba_common.bad_parameter, sizeof gba_common.bad_parameter, "%s", gba_common.bad_value);
+    if (is_set(gba_common.disable_index))
+        gba_common.site = GBA_SITE_ACTIVE;
+    if ('\0' == gba_common.bad_parameter[0] && GBA_SITE_INVALID == gba_common.site)
+        snprintf(gba_common.bad_parameter, sizeof gba_common.bad_parameter, "%s",
+                 gba_common.site_why);
     if ('\0' == gba_common.bad_parameter[0])
         (void)gba_params_check(params, gba_common.bad_parameter, sizeof gba_common.bad_parameter);
     gba_common.enabled = '\0' == gba_common.bad_parameter[0] && !params->disable;
     gba_common.device_set = is_set(gba_common.device_path_index);
     gba_common.device_asked = gba_common.device_set ? 0 != strcmp(params->device_path, "none")
                                                     : is_set(gba_common.device_list_index);
+}
+
+const char *gba_common_disabled(void)
+{
+    return GBA_SITE_INACTIVE == gba_common.site ? gba_common.site_why : "disable is 1";
 }

@@ -33,7 +33,7 @@ static int component_open(void)
     if ('\0' != gba_common.bad_parameter[0] && (reports || gba_common.variables.verbose > 0))
         gba_common_alert("%s; the component is disabled", gba_common.bad_parameter);
     else if (gba_common.params.disable && reports)
-        gba_common_print(false, "disable is 1 (PE %u); the component is disabled",
+        gba_common_print(false, "%s (PE %u); the component is disabled", gba_common_disabled(),
                          (unsigned)OMPI_PROC_MY_NAME->vpid);
     gba_common_companions_load(&oshmem_scoll_base_framework, "gba", needed);
     return OSHMEM_SUCCESS;
