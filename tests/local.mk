@@ -191,7 +191,7 @@ $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 # gba_info but its main.
 tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c \
 	gba/tools/info_health.c gba/tools/info_list.c gba/tools/info_params.c \
-	gba/tools/info_path.c gba/tools/info_report.c
+	gba/tools/info_path.c gba/tools/info_report.c gba/base/mca_names.c
 tests_unit_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
 tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/near.h"
 #include "gba/params.h"
 
 #define NAME_MAX_LEN 64
@@ -41,19 +42,6 @@ static bool known_name(size_t at, char name[NAME_MAX_LEN])
     return param->name != NULL || others[at] != NULL;
 }
 
-/* Whether one name becomes the other by one letter more, less or replaced, or two exchanged. */
-static bool is_near(const char *a, const char *b)
-{
-    const size_t a_len = strlen(a), b_len = strlen(b);
-
-    while ('\0' != *a && *a == *b)
-        a++, b++;
-    if (a_len == b_len)
-        return 0 == strcmp(a + 1, b + 1) ||
-               (a[0] == b[1] && a[1] == b[0] && 0 == strcmp(a + 2, b + 2));
-    return a_len > b_len ? 0 == strcmp(a + 1, b) : 0 == strcmp(a, b + 1);
-}
-
 /* Report a variable that is none, and near one that is. */
 static void name_check(const char *variable)
 {
@@ -63,7 +51,7 @@ static void name_check(const char *variable)
     for (size_t at = 0; known_name(at, known); at++) {
         if (0 == strcmp(name, known))
             return;
-        if (is_near(name, known))
+        if (gba_name_near(name, known))
             memcpy(near, known, sizeof near);
     }
     if ('\0' != near[0])

@@ -99,6 +99,10 @@ int info_list(void);
  * misspelt name is reported): the other parameters are set all the same. */
 gba_status_t info_params_get(gba_params_t *params);
 
+/* Whether the list of components, the parameter coll, has the component. list: set if not. */
+#define INFO_LIST 256u
+bool info_params_selected(char list[INFO_LIST]);
+
 /* Whether the user has set that parameter of the coll component. */
 bool info_params_is_set(const char *name);
 

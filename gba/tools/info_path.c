@@ -25,7 +25,12 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
 static const char *component_refuses(const gba_params_t *params, uint64_t size)
 {
     static char why[GBA_SITE_WHY];
+    char list[INFO_LIST];
 
+    if (!info_params_selected(list)) {
+        snprintf(why, sizeof why, "the parameter coll is \"%s\", without gba_barrier", list);
+        return why;
+    }
     if (params->disable)
         return "disable is 1";
     if (!info_params_is_set("disable") && GBA_SITE_ACTIVE != gba_site_read(GBA_SITE_FILE, why))

@@ -250,6 +250,9 @@ END
 malformed-option | 3 | quiet sim stuck_after=1x | early_exit 20 | only/stuck_after=1x is invalid; allowed: 0 to 2592000 s, or with a unit.*; the component is disabled/
 malformed-environment | 3 | quiet sim OMPI_MCA_coll_gba_barrier_max_groups=abc | early_exit 20 | only/max_groups=abc is invalid; allowed: 0 to 32.*; the component is disabled/
 malformed-word | 3 | quiet sim wait=doze | early_exit 20 | only/wait=doze is invalid; allowed: auto, spin, yield, sleep/
+misspelt-name | 3 | quiet sim OMPI_MCA_coll_gba_barrier_device_pth=x | early_exit 20 | only/device_pth in the environment is not a parameter.*did you mean coll_gba_barrier_device_path\?/
+misspelt-prefix | 3 | quiet sim .coll_gba_barier_wait=spin | early_exit 20 | only/coll_gba_barier_wait in the environment is not a parameter.*did you mean coll_gba_barrier_wait\?/
+misspelt-no-mpi | 3 | quiet sim GBA_WAIT=spin GBA_DEVICE_PATH=sim | early_exit 20 | only/GBA_WAIT in the environment is for programs without MPI/
 malformed-empty | 3 | quiet sim OMPI_MCA_coll_gba_barrier_sw_radix= | early_exit 20 | only/sw_radix= is invalid; allowed: 0, 2 to 64/
 # Times with a unit are right, and so is a word of a number that Open MPI knows.
 well-formed | 3 | quiet sim stuck_after=10m retry_after=0.1s sw_enable=yes | early_exit 20 | 0/coll gba_barrier:/

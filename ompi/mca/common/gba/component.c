@@ -6,9 +6,32 @@
 
 #include <string.h>
 
+#include "gba/base/mca_names.h"
+
 /* Not initialised in open, because a tool may read the counters before open, and a module may end
  * after close. */
 struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT, .output = -1};
+
+static void name_found(void *unused, const char *line)
+{
+    (void)unused;
+    if (gba_common_first_on_host(line)) /* the other component looks, too */
+        gba_common_alert("%s", line);
+}
+
+/* Rank 0 has the files of its host, and all variables that mpirun exports. */
+static void names_check(void)
+{
+    const int index = mca_base_var_find("opal", "mca", "base", "param_files");
+    char **files = NULL;
+
+    if (0 != OPAL_PROC_MY_NAME.vpid)
+        return;
+    if (index >= 0)
+        (void)mca_base_var_get_value(index, &files, NULL, NULL);
+    gba_mca_names_check(files == NULL || *files == NULL ? "" : *files, name_found, NULL);
+    gba_mca_variables_check(name_found, NULL);
+}
 
 void gba_common_open(void)
 {
@@ -18,6 +41,7 @@ void gba_common_open(void)
     gba_common_log_open();
     /* Not in register, because ompi_info calls register, too. */
     gba_common_params_check();
+    names_check();
 }
 
 void gba_common_close(const char *who)

@@ -27,7 +27,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = gba/base/json.h gba/base/json.c \
 	ompi/mca/common/gba/report.c \
 	ompi/mca/common/gba/totals.c \
 	gba/algo/exchange.h gba/algo/exchange.c \
-	gba/base/batch_job.c gba/base/process.c
+	gba/base/batch_job.c gba/base/process.c gba/base/mca_names.h gba/base/mca_names.c gba/base/near.h
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_SYSCONFDIR='"$(sysconfdir)"'
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 # Headers that Open MPI 5.0 and 6.0 include and do not install.
