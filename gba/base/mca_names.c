@@ -49,7 +49,7 @@ static bool name_valid(const char *name, char near[NAME])
 }
 
 static void name_check(const char *prefix, const char *name, const char *where,
-                       void (*found)(void *ctx, const char *line), void *ctx)
+                       void (*visit)(void *ctx, const char *line), void *ctx)
 {
     char near[NAME], line[1024];
 
@@ -58,10 +58,10 @@ static void name_check(const char *prefix, const char *name, const char *where,
     snprintf(line, sizeof line, "%s%.100s in %.500s is not a parameter, and has no effect%s%s%s",
              prefix, name, where, '\0' == near[0] ? "" : "; did you mean ", near,
              '\0' == near[0] ? "" : "?");
-    found(ctx, line);
+    visit(ctx, line);
 }
 
-void gba_mca_names_check(const char *files, void (*found)(void *ctx, const char *line), void *ctx)
+void gba_mca_names_check(const char *files, void (*visit)(void *ctx, const char *line), void *ctx)
 {
     static const char prefix[] = "OMPI_MCA_";
     char list[1024], *rest = list, *path, text[512];
@@ -71,7 +71,7 @@ void gba_mca_names_check(const char *files, void (*found)(void *ctx, const char 
         if (0 == strncmp(*variable, prefix, sizeof prefix - 1)) {
             name = *variable + sizeof prefix - 1;
             snprintf(text, sizeof text, "%.*s", (int)strcspn(name, "="), name);
-            name_check(prefix, text, "the environment", found, ctx);
+            name_check(prefix, text, "the environment", visit, ctx);
         }
     snprintf(list, sizeof list, "%s", files);
     while ((path = strsep(&rest, ",:")) != NULL) {
@@ -79,13 +79,13 @@ void gba_mca_names_check(const char *files, void (*found)(void *ctx, const char 
 
         while (file != NULL && fgets(text, sizeof text, file) != NULL)
             if (gba_line_split(text, &name) != NULL)
-                name_check("", name, path, found, ctx);
+                name_check("", name, path, visit, ctx);
         if (file != NULL)
             fclose(file);
     }
 }
 
-void gba_mca_variables_check(void (*found)(void *ctx, const char *line), void *ctx)
+void gba_mca_variables_check(void (*visit)(void *ctx, const char *line), void *ctx)
 {
     char variable[NAME], same[NAME], line[512];
 
@@ -103,6 +103,6 @@ void gba_mca_variables_check(void (*found)(void *ctx, const char *line), void *c
                  "%s in the environment is for programs without MPI, and has no effect on barriers "
                  "of MPI; their parameter is coll_gba_barrier_%s",
                  variable, param->name);
-        found(ctx, line);
+        visit(ctx, line);
     }
 }

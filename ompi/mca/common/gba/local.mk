@@ -22,6 +22,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = gba/base/json.h gba/base/json.c \
 	ompi/mca/common/gba/notifications.c \
 	ompi/mca/common/gba/device.c \
 	ompi/mca/common/gba/choice.c \
+	ompi/mca/common/gba/modex.c \
 	ompi/mca/common/gba/processors.c \
 	ompi/mca/common/gba/progress.c \
 	ompi/mca/common/gba/report.c \

@@ -142,6 +142,8 @@ void gba_common_open(void);
 /* End the component's close: print the totals, and release the device. who: "rank", or "PE". */
 void gba_common_close(const char *who);
 
+/* modex.c */
+
 /*
  * Get the words that another process of the job has published, `most` at most. Returns their
  * number; 0: it published none. To be called after MPI_Init's exchange only: all processes have
