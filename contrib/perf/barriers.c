@@ -8,12 +8,12 @@
 
 bool perf_barriers_read(struct perf_report *report, const char *setting, const char *rest)
 {
-    struct perf_barriers one = {.comms = 1}, *all = report->barriers;
+    struct perf_barriers one = {.comms = 0}, *all = report->barriers;
     size_t i = 0;
 
-    if (sscanf(rest, "%63s %63s %u %lf %lf %lf %u %63s %lf %lf %255[^\n]", one.call, one.name,
-               &one.ranks, &one.calls, &one.time, &one.wait, &one.late, one.host, &one.lasts,
-               &one.caused, one.site) < 10)
+    if (sscanf(rest, "%63s %63s %u %lf %lf %lf %lf %u %63s %lf %lf %255[^\n]", one.call, one.name,
+               &one.ranks, &one.comms, &one.calls, &one.time, &one.wait, &one.late, one.host,
+               &one.lasts, &one.caused, one.site) < 11)
         return false;
     (void)snprintf(one.setting, sizeof one.setting, "%s", setting);
     while (i < report->barrier_count &&
@@ -29,7 +29,7 @@ bool perf_barriers_read(struct perf_report *report, const char *setting, const c
         all[i] = one;
         return true;
     }
-    all[i].comms++;
+    all[i].comms += one.comms;
     all[i].calls += one.calls;
     all[i].time += one.time;
     all[i].wait += one.wait;

@@ -15,7 +15,7 @@ static int same_host_as_root(void)
     MPI_Comm host;
     int first = perf_job.rank;
 
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_split_type(perf_job.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Bcast(&first, 1, MPI_INT, 0, host);
     MPI_Comm_free(&host);
     return first == 0;
@@ -26,9 +26,9 @@ static void answer(int rank)
     for (int i = 0; i < TRIPS; i++) {
         int64_t now;
 
-        MPI_Recv(&now, 1, MPI_INT64_T, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&now, 1, MPI_INT64_T, rank, TAG, perf_job.comm, MPI_STATUS_IGNORE);
         now = perf_now();
-        MPI_Send(&now, 1, MPI_INT64_T, rank, TAG, MPI_COMM_WORLD);
+        MPI_Send(&now, 1, MPI_INT64_T, rank, TAG, perf_job.comm);
     }
 }
 
@@ -39,8 +39,8 @@ static void ask(int64_t *offset, int64_t *error)
     for (int i = 0; i < TRIPS; i++) {
         int64_t began = perf_now(), remote = began, ended;
 
-        MPI_Send(&remote, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD);
-        MPI_Recv(&remote, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&remote, 1, MPI_INT64_T, 0, TAG, perf_job.comm);
+        MPI_Recv(&remote, 1, MPI_INT64_T, 0, TAG, perf_job.comm, MPI_STATUS_IGNORE);
         ended = perf_now();
         if (ended - began < shortest) {
             shortest = ended - began;

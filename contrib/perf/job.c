@@ -11,7 +11,7 @@
 
 struct perf_options perf_options = {
     .batches = 31, .samples = 1000, .warmup = 1000, .batch_us = 2000, .imbalance_rank = -1};
-struct perf_job perf_job;
+struct perf_job perf_job = {.comm = MPI_COMM_WORLD};
 
 _Noreturn void perf_fail(const char *format, ...)
 {

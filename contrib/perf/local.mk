@@ -8,7 +8,8 @@ GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stat
 	contrib/perf/calibrate_lines.c contrib/perf/lines.h contrib/perf/lines.c
 # Preloaded into programs.
 GBA_PERF_RECORDER_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/recorder.h contrib/perf/recorder.c \
-	contrib/perf/recorder_mpi.c contrib/perf/recorder_shmem.c contrib/perf/recorder_end.c contrib/perf/job.c \
+	contrib/perf/recorder_mpi.c contrib/perf/recorder_shmem.c contrib/perf/recorder_end.c \
+	contrib/perf/recorder_parts.h contrib/perf/recorder_parts.c contrib/perf/job.c \
 	contrib/perf/clock.c
 perfexecdir = $(pkglibexecdir)
 perfdatadir = $(pkgdatadir)/perf
@@ -42,7 +43,7 @@ contrib_perf_gba_perf_recorder_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_perf_gba_perf_recorder_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default -ftls-model=initial-exec
 # Of its functions a program sees those that it replaces only.
 contrib_perf_gba_perf_recorder_la_LDFLAGS = -module -avoid-version -shared -export-symbols-regex '^(P?MPI|shmem|mpi)_'
-contrib_perf_gba_perf_recorder_la_LIBADD = $(MPI_LIBS) -lpthread -ldl
+contrib_perf_gba_perf_recorder_la_LIBADD = $(MPI_LIBS) -lpthread -ldl -lm
 
 GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_stats
 tests_unit_test_perf_stats_SOURCES = tests/unit/test_perf_stats.c contrib/perf/stats.h \
@@ -50,6 +51,6 @@ tests_unit_test_perf_stats_SOURCES = tests/unit/test_perf_stats.c contrib/perf/s
 tests_unit_test_perf_stats_LDADD = $(CMOCKA_LIBS)
 GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_recorder
 tests_unit_test_perf_recorder_SOURCES = tests/unit/test_perf_recorder.c contrib/perf/recorder.h \
-	contrib/perf/recorder.c
-tests_unit_test_perf_recorder_LDADD = $(CMOCKA_LIBS) -lpthread
+	contrib/perf/recorder.c contrib/perf/recorder_parts.h contrib/perf/recorder_parts.c
+tests_unit_test_perf_recorder_LDADD = $(CMOCKA_LIBS) -lpthread -lm
 EXTRA_DIST += tests/perf/run tests/perf/program tests/perf/perf.sh tests/perf/barriers.F90

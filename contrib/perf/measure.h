@@ -11,9 +11,9 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "contrib/perf/stats.h"
+#include "gba/base/clock.h"
 
 #define PERF_HOST_BYTES 64
 
@@ -55,6 +55,7 @@ struct perf_call {
 
 /* The job, and the place of this process in it. */
 struct perf_job {
+    MPI_Comm comm; /* all ranks: MPI_COMM_WORLD, or a copy */
     int rank, size;
     int hosts;                      /* number of hosts with ranks */
     bool one_host;                  /* all ranks share the memory of a host */
@@ -77,10 +78,7 @@ void perf_fini(void);
 /* This rank's clock, in ns: CLOCK_MONOTONIC. */
 static inline int64_t perf_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return (int64_t)gba_clock_ns();
 }
 
 /* The largest value of all ranks, on all ranks. Collective. */

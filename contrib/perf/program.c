@@ -150,7 +150,7 @@ static void put_barriers(const struct perf_report *report, const struct perf_bar
     const double runs = (double)cell_of(report, "program", b->setting)->run_count;
 
     fprintf(file, "%-12s %-17s %-16s %6.0f %5u %9.0f", b->setting, b->call, b->name,
-            b->comms / runs, b->ranks, b->calls / runs);
+            ceil(b->comms / runs - 0.01), b->ranks, b->calls / runs);
     put_percent(file, b->wait / runs);
     put_percent(file, (b->time - b->wait) / runs);
     if (b->wait > 0)

@@ -13,8 +13,8 @@
  * the runs; times are parts of the time from MPI_Init to MPI_Finalize of all ranks. */
 struct perf_barriers {
     char setting[PERF_NAME_BYTES], call[PERF_NAME_BYTES], name[PERF_NAME_BYTES]; /* "-": no name */
-    uint32_t ranks, comms;
-    double calls, time, wait; /* NAN: not timed, not divided */
+    uint32_t ranks;
+    double comms, calls, time, wait; /* NAN: not timed, not divided */
     /* The rank for which the others waited longest in a run, and in that run the part of the
      * barriers that it entered last, and the waiting for it. */
     uint32_t late;

@@ -39,7 +39,7 @@ name_sites() {
     local line at
     while read -r line; do
         case $line in
-        *+0x*) at=$(addr2line -e "$(sed 's/^\([^ ]* \)\{11\}//; s/+0x[0-9a-f]*$//' <<<"$line")" "${line##*+}" 2>/dev/null) || at='?' ;;
+        *+0x*) at=$(addr2line -e "$(sed 's/^\([^ ]* \)\{12\}//; s/+0x[0-9a-f]*$//' <<<"$line")" "${line##*+}" 2>/dev/null) || at='?' ;;
         *) at='?' ;;
         esac
         case $at in

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gba/base/clock.h"
+
 #define RECORDER_NAME_BYTES 64
 #define RECORDER_COMMS      256  /* at once; the barriers of further ones are counted only */
 #define RECORDER_TIMED      4096 /* barriers of a communicator that are kept, at most */
@@ -43,64 +45,109 @@ static inline void recorder_count(enum recorder_call call)
     if (next == NULL)                  \
     *(void **)&next = dlsym(RTLD_NEXT, #function)
 
-/* A barrier of this rank that was timed. */
+/* A barrier of this rank. */
 struct recorder_time {
-    int64_t entered, left; /* ns, by perf_now */
+    int64_t entered, spent; /* ns, by gba_clock_ns */
+    int64_t charged;        /* of spent, if n threads are in barriers at once each gets an n-th */
     uint64_t round;
     const void *site; /* the return address */
 };
 
 /* The barriers of one call on a communicator, or an active set of OpenSHMEM. */
 struct recorder_comm {
-    uint64_t id;    /* the same on all members, and different from those of others */
-    uint64_t group; /* a hash of the members */
+    /* With the call: the same on all members, and different from that of others; RECORDER_RANK is
+     * the member that compares the times. 0: a communicator that cannot be divided. */
+    uint64_t id;
     enum recorder_call call;
-    int size;  /* members */
-    bool live; /* a communicator uses it; else it waits for another one of the same group */
+    int size;      /* members */
+    void *members; /* an MPI_Group, on the rank that numbers the communicator */
+    bool live;     /* a communicator uses it; else it waits for another one of the same members */
+    bool torn;     /* this rank did not record all barriers */
     char name[RECORDER_NAME_BYTES]; /* "": none */
     uint64_t rounds;
     unsigned int shift; /* one of 2^shift rounds is timed */
     struct recorder_time *times;
     uint32_t count, room; /* of times */
 };
+#define RECORDER_RANK(id) ((int)((id) >> 32) - 1)
+
+/* Whether a round is timed where one of 2^shift is. Multiples of the golden ratio: also of every
+ * second or third round the same part is timed. */
+static inline bool recorder_timed(uint64_t round, unsigned int shift)
+{
+    return (round * UINT64_C(0x9E3779B97F4A7C15) >> 1) >> (63 - shift) == 0;
+}
 
 /* A round begins. Returns whether to time it. For the threads that the barriers themselves order.
  */
 static inline bool recorder_enter(struct recorder_comm *comm)
 {
-    /* Multiples of the golden ratio: also of every second or third round the same part is timed. */
-    return (comm->rounds++ * UINT64_C(0x9E3779B97F4A7C15) >> 1) >> (63 - comm->shift) == 0;
+    return recorder_timed(comm->rounds++, comm->shift);
+}
+
+/* The threads that have called barriers, and whether this one is counted. */
+extern uint32_t recorder_threads;
+extern _Thread_local bool recorder_thread_known;
+void recorder_thread_add(void);
+
+/* A clock, in ns, that advances by 1/n of the time while n threads are in barriers. change: of the
+ * threads that are. Threads: any number. */
+int64_t recorder_clock(int change);
+
+/* A thread enters a barrier, and leaves it. timed: read the clock. Threads: any number. */
+struct recorder_visit {
+    struct recorder_time time;
+    int64_t clock; /* recorder_clock; -1: there is one thread */
+};
+static inline void recorder_visit_begin(struct recorder_visit *visit, bool timed)
+{
+    if (!recorder_thread_known)
+        recorder_thread_add();
+    visit->clock =
+        __atomic_load_n(&recorder_threads, __ATOMIC_RELAXED) > 1 ? recorder_clock(1) : -1;
+    if (timed)
+        visit->time = (struct recorder_time){.entered = (int64_t)gba_clock_ns()};
+}
+
+static inline void recorder_visit_end(struct recorder_visit *visit, bool timed)
+{
+    if (timed)
+        visit->time.charged = visit->time.spent = (int64_t)gba_clock_ns() - visit->time.entered;
+    if (visit->clock >= 0)
+        visit->time.charged = recorder_clock(-1) - visit->clock;
 }
 
 /* Keep the times of the last round that began. Out of memory: the round is not timed. */
-void recorder_leave(struct recorder_comm *comm, int64_t entered, int64_t left, const void *site);
+void recorder_leave(struct recorder_comm *comm, struct recorder_time time, const void *site);
 
 /* Time one of 2^shift rounds from now on, and forget the others; shift: not below the present one.
  */
 void recorder_thin(struct recorder_comm *comm, unsigned int shift);
 
 /*
- * The place for the barriers of a communicator. That of a communicator that was freed is used again
- * for one with the same members. group: a hash of the members. Returns NULL if there is no room.
- * Threads: any number.
+ * The place for the barriers of a communicator with this id; an id other than 0 has one place.
+ * Returns NULL if there is no room, or if the place is in use; then its barriers are not all
+ * recorded. Threads: any number.
  */
-struct recorder_comm *recorder_comm_get(enum recorder_call call, uint64_t group, int size,
+struct recorder_comm *recorder_comm_get(enum recorder_call call, uint64_t id, int size,
                                         const char *name);
+
+/*
+ * The same for one rank of a communicator of MPI, the rank that numbers it: the place of a
+ * communicator that was freed and has the same members, or one with a new id. same: compares two
+ * members. rank: this rank. Threads: any number.
+ */
+struct recorder_comm *recorder_comm_number(void *members, bool (*same)(void *, void *), int rank,
+                                           int size, const char *name);
 
 /* The communicator was freed. comm: NULL is allowed. Threads: any number. */
 void recorder_comm_release(struct recorder_comm *comm);
 
-/* All communicators that had a barrier, in the order of their id, and their number. */
+/* All communicators that had a barrier, and their number. */
 struct recorder_comm *const *recorder_comms(uint32_t *count);
 
-/* Add a word to a hash, which begins as 0. */
-static inline uint64_t recorder_hash(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0xBF58476D1CE4E5B9) + 1;
-    return hash ^ (hash >> 29);
-}
-
-/* Read the clocks. Collective over MPI_COMM_WORLD. */
+/* Make a communicator for the recorder's own messages, which no receive of the program can get, and
+ * read the clocks. Collective over MPI_COMM_WORLD. */
 void recorder_begin(void);
 
 /* Divide the times of all ranks, and write the records. Collective over MPI_COMM_WORLD. */

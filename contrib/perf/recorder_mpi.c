@@ -2,7 +2,8 @@
 /*
  * The functions of MPI that the recorder replaces. Open MPI's bindings for Fortran, and mpi4py,
  * call PMPI_Barrier or MPI_Barrier, so two functions catch all languages. Those of Fortran are
- * replaced for the call site alone. Communicators are found by an attribute, and a cache.
+ * replaced for the call site alone. Communicators are found by an attribute, and a cache. Behind
+ * the first barrier of a communicator its members agree on its id.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -35,54 +36,96 @@ static int comm_freed(MPI_Comm comm, int keyval, void *record, void *extra)
     return MPI_SUCCESS;
 }
 
-static struct recorder_comm *comm_add(MPI_Comm comm)
+static bool same_members(void *left, void *right)
 {
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int size, length, inter, remote = 0, *ranks;
-    struct recorder_comm *record;
-    MPI_Group group, world;
-    uint64_t hash = 0;
+    int result;
 
-    PMPI_Comm_size(comm, &size);
-    PMPI_Comm_get_name(comm, name, &length);
-    PMPI_Comm_test_inter(comm, &inter);
-    if (inter)
-        PMPI_Comm_remote_size(comm, &remote);
-    PMPI_Comm_group(comm, &group);
+    PMPI_Group_compare(left, right, &result);
+    return result == MPI_IDENT;
+}
+
+/* Whether all members are in this job. All members of this job find the same. */
+static bool is_ours(MPI_Group group, int size)
+{
+    int *ranks = perf_alloc((size_t)size, 2 * sizeof *ranks);
+    bool ours = true;
+    MPI_Group world;
+
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    ranks = perf_alloc((size_t)size, 2 * sizeof *ranks);
     for (int i = 0; i < size; i++)
         ranks[i] = i;
     PMPI_Group_translate_ranks(group, size, ranks, world, ranks + size);
     for (int i = 0; i < size; i++)
-        hash = recorder_hash(hash, (uint64_t)ranks[size + i]);
+        ours = ours && ranks[size + i] != MPI_UNDEFINED;
     free(ranks);
-    PMPI_Group_free(&group);
     PMPI_Group_free(&world);
-    /* Open MPI's own names contain numbers that differ from run to run. */
-    record = recorder_comm_get(RECORDER_BARRIER, hash, size + remote,
-                               strncmp(name, "MPI COMM", 8) == 0 ? "" : name);
+    return ours;
+}
+
+/* The members agree on an id: rank 0 of the communicator numbers it, and the others receive it. An
+ * error of MPI leaves the communicator without an id. */
+static struct recorder_comm *agree(MPI_Comm comm, MPI_Group group, int size, const char *name)
+{
+    struct recorder_comm *record = NULL;
+    uint64_t id = 0;
+    int rank;
+
+    PMPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        record = recorder_comm_number(group, same_members, perf_job.rank, size, name);
+    if (record != NULL)
+        id = record->id;
+    if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS && rank != 0)
+        return recorder_comm_get(RECORDER_BARRIER, 0, size, name);
+    return rank == 0 || id == 0 ? record : recorder_comm_get(RECORDER_BARRIER, id, size, name);
+}
+
+/* All members have called the first barrier of the communicator. Collective over the members that
+ * are in this job, whatever the barrier has returned. */
+static struct recorder_comm *comm_add(MPI_Comm comm)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int size, length, inter, remote = 0;
+    struct recorder_comm *record;
+    MPI_Group group;
+
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_get_name(comm, name, &length);
+    if (strncmp(name, "MPI COMM", 8) == 0) /* Open MPI's own names differ from run to run */
+        *name = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    if (inter)
+        PMPI_Comm_remote_size(comm, &remote);
+    PMPI_Comm_group(comm, &group);
+    if (!inter && is_ours(group, size))
+        record = agree(comm, group, size, name);
+    else
+        record = recorder_comm_get(RECORDER_BARRIER, 0, size + remote, name);
+    if (record == NULL || record->members != group)
+        PMPI_Group_free(&group);
     PMPI_Comm_set_attr(comm, key, record);
     return record;
 }
 
-/* Returns NULL if there is no room for the communicator. */
-static struct recorder_comm *comm_record(MPI_Comm comm)
+/* Find the record of the communicator: NULL if there is no room for it. Returns false if this is
+ * its first barrier. */
+static bool comm_find(MPI_Comm comm, struct recorder_comm **record)
 {
     const uint32_t now = __atomic_load_n(&freed, __ATOMIC_RELAXED) + 1; /* 0: nothing is cached */
     const size_t at = ((uintptr_t)comm >> 6) % CACHED;
-    struct recorder_comm *record;
-    int found;
+    int found = 1;
 
-    if (cache[at].comm == comm && cache[at].freed == now)
-        return cache[at].record;
-    PMPI_Comm_get_attr(comm, key, &record, &found);
-    if (!found)
-        record = comm_add(comm);
-    cache[at].comm = comm;
-    cache[at].record = record;
-    cache[at].freed = now;
-    return record;
+    if (cache[at].comm != comm || cache[at].freed != now) {
+        *record = NULL;
+        PMPI_Comm_get_attr(comm, key, record, &found);
+        if (!found)
+            return false;
+        cache[at].comm = comm;
+        cache[at].record = *record;
+        cache[at].freed = now;
+    }
+    *record = cache[at].record;
+    return true;
 }
 
 /* --- The functions */
@@ -139,20 +182,26 @@ int PMPI_Barrier(MPI_Comm comm)
 {
     const void *site = fortran_site != NULL ? fortran_site : SITE;
     struct recorder_comm *record;
-    int64_t entered;
+    struct recorder_visit visit;
+    bool known, timed;
     int rc;
 
     RECORDER_NEXT(PMPI_Barrier);
     if (!recorder_active || comm == MPI_COMM_NULL)
         return next(comm);
-    record = comm_record(comm);
+    known = comm_find(comm, &record);
+    timed = !known || (record != NULL && recorder_enter(record));
+    recorder_visit_begin(&visit, timed);
+    rc = next(comm);
+    recorder_visit_end(&visit, timed);
+    if (!known) {
+        record = comm_add(comm);
+        timed = record != NULL && recorder_enter(record);
+    }
     if (record == NULL)
         recorder_count(RECORDER_BARRIER);
-    if (record == NULL || !recorder_enter(record))
-        return next(comm);
-    entered = perf_now();
-    rc = next(comm);
-    recorder_leave(record, entered, perf_now(), site);
+    else if (timed)
+        recorder_leave(record, visit.time, site);
     return rc;
 }
 

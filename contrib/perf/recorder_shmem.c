@@ -16,36 +16,35 @@ void shmem_sync_all(void);
 void shmem_barrier(int start, int log_stride, int size, long *work);
 void shmem_sync(int start, int log_stride, int size, long *work);
 
-/* The barrier of an active set begins. Returns its record if it is to be timed, else NULL. */
-static struct recorder_comm *enter(enum recorder_call call, int start, int log_stride, int size)
+/* The record of an active set; NULL if there is no room. */
+static struct recorder_comm *set_find(enum recorder_call call, int start, int log_stride, int size)
 {
     static _Thread_local struct recorder_comm *last[RECORDER_SET_SYNC + 1];
     struct recorder_comm *record = last[call];
-    const uint64_t set = (uint64_t)start << 32 | (uint64_t)log_stride << 24;
-    const uint64_t group = recorder_hash(recorder_hash(1, set), (uint64_t)size);
+    const uint64_t id = ((uint64_t)start + 1) << 32 | (uint64_t)log_stride << 26 | (uint64_t)size;
 
-    if (!recorder_active)
-        return NULL;
-    if (record == NULL || record->group != group) {
-        record = recorder_comm_get(call, group, size, size == perf_job.size ? "all PEs" : "");
+    if (record == NULL || record->id != id) {
+        record = recorder_comm_get(call, id, size, size == perf_job.size ? "all PEs" : "");
         recorder_comm_release(record); /* the next call finds it again */
         last[call] = record;
     }
-    if (record == NULL)
-        recorder_count(call);
-    return record != NULL && recorder_enter(record) ? record : NULL;
+    return record;
 }
 
-#define TIMED(call, function, start, log_stride, size, ...)                             \
-    do {                                                                                \
-        struct recorder_comm *record_ = enter(call, start, log_stride, size);           \
-        int64_t entered_;                                                               \
-        RECORDER_NEXT(function);                                                        \
-                                                                                        \
-        entered_ = record_ != NULL ? perf_now() : 0;                                    \
-        next(__VA_ARGS__);                                                              \
-        if (record_ != NULL)                                                            \
-            recorder_leave(record_, entered_, perf_now(), __builtin_return_address(0)); \
+#define TIMED(call, function, start, log_stride, size, ...)                                 \
+    do {                                                                                    \
+        struct recorder_comm *record_ = NULL;                                               \
+        struct recorder_visit visit_;                                                       \
+        bool timed_;                                                                        \
+        RECORDER_NEXT(function);                                                            \
+        if (recorder_active && (record_ = set_find(call, start, log_stride, size)) == NULL) \
+            recorder_count(call);                                                           \
+        timed_ = record_ != NULL && recorder_enter(record_);                                \
+        recorder_visit_begin(&visit_, timed_);                                              \
+        next(__VA_ARGS__);                                                                  \
+        recorder_visit_end(&visit_, timed_);                                                \
+        if (timed_)                                                                         \
+            recorder_leave(record_, visit_.time, __builtin_return_address(0));              \
     } while (0)
 
 void shmem_init(void)

@@ -18,7 +18,7 @@
  *   missing CALL                      this Open MPI does not have the call
  * Of a program of the user there are "batch" and "clock" (program.h), and:
  *   ended program STATUS              its exit status
- *   barriers CALL COMMUNICATOR RANKS CALLS TIME WAIT LATE HOST LASTS CAUSED SITE
+ *   barriers CALL COMMUNICATOR RANKS COMMS CALLS TIME WAIT LATE HOST LASTS CAUSED SITE
  *                                     parts of the time of all ranks; program.h explains them
  *   end
  */
