@@ -4,6 +4,9 @@
 # the top of the checkout and $log_dir to a directory.
 # shellcheck disable=SC2154 # these two
 
+# shellcheck source=contrib/launcher.sh
+. "$top/contrib/launcher.sh"
+
 say() {
     printf '%s\n' "$*"
 }
@@ -156,8 +159,6 @@ setup_mpirun() {
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
         export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
     fi
-    # shellcheck source=contrib/launcher.sh
-    . "$top/contrib/launcher.sh"
     allow_oversubscription "$1"
 }
 

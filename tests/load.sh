@@ -1,15 +1,19 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Time limits of the tests, and when one is run again. Source it.
+# Time limits of the tests, and when one is run again. Source it with $top set.
 #
 # A limit in a test is the time on a quiet machine. $GBA_TEST_FACTOR, which is measured once, at the start,
 # multiplies all of them: those of the scripts (limit_of) and those of the test programs (tests/limit.h).
+# shellcheck disable=SC2154 # set by the test
+
+# shellcheck source=contrib/launcher.sh
+. "$top/contrib/launcher.sh"
 
 # Set and export $GBA_TEST_FACTOR, unless it is set: 1 on a quiet machine; the processes that run and
 # the load of the last minute count.
 measure_load() {
     [ -z "${GBA_TEST_FACTOR-}" ] || return 0
-    GBA_TEST_FACTOR=$(awk -v cores="$(nproc)" '{
+    GBA_TEST_FACTOR=$(awk -v cores="$(processors)" '{
         split($4, running, "/")
         load = running[1] - 1 > $1 ? running[1] - 1 : $1
         print 1 + int(load / cores)

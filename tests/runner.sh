@@ -16,7 +16,7 @@ export OMPI_MCA_coll_gba_barrier_agree_after=0
 # shellcheck source=tests/load.sh
 . "$top/tests/load.sh"
 measure_load
-workers=${GBA_TEST_WORKERS:-$((2 * $(nproc)))}
+workers=${GBA_TEST_WORKERS:-$((2 * $(processors)))}
 strict=true # a pattern without a case is an error
 passed=0
 failed=0

@@ -1,7 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The common part of the benchmarks. Source it with $build set to the build directory.
+# The common part of the benchmarks. Source it with $top set to the sources, $build to the build directory.
 # shellcheck disable=SC2034,SC2154 # set and used on the other side
+
+# shellcheck source=contrib/launcher.sh
+. "$top/contrib/launcher.sh"
 
 # MPIRUN or OSHRUN, as configure found it.
 launcher() {
@@ -16,7 +19,7 @@ fi
 # have a core each are bound, which is Open MPI's default for only two ranks.
 place_ranks() {
     placement=(--bind-to core)
-    [ "$1" -le "$(nproc)" ] || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+    [ "$1" -le "$(processors)" ] || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
 }
 
 # [OPTION...]: start a gba-switchd on the first host of tests/cluster, over TCP, and set $switch, its device path. All

@@ -34,22 +34,16 @@ busy_records() {
 
 # --- The machine and the settings
 
-# Cores, not threads of a core: a rank that shares a core with another one is slower.
-count_cores() {
-    cores=$(lscpu -p=CORE,SOCKET 2>/dev/null | grep -v '^#' | sort -u | wc -l)
-    [ "$cores" -ge 1 ] && [ "$cores" -le "$(nproc)" ] || cores=$(nproc)
-}
-
 # The ranks without --np. A calibration needs barriers of 4 and 8 ranks that have cores of their own.
 default_np() {
-    count_cores
+    cores=$(usable_cores)
     if [ -z "$calibrate" ] || [ -n "$launch" ] || [ "$cores" -lt 4 ]; then echo 2; else echo $((cores < 8 ? 4 : 8)); fi
 }
 
 # ARGUMENT...: the notes about the measurement.
 describe() {
     local name
-    count_cores
+    cores=$(usable_cores)
     printf 'command line gba_perf'
     for name in "$@"; do
         case $name in
@@ -200,7 +194,7 @@ measure_all() {
     local pair count name number=0 total before run=run
     local -a counts
     IFS=, read -ra counts <<<"$np"
-    count_cores
+    cores=$(usable_cores)
     total=$((pairs * ${#counts[@]} * ${#names[@]}))
     before=$(cpu_ticks)
     [ "${#program[@]}" -eq 0 ] || run=run_program
@@ -223,7 +217,7 @@ measure_all() {
 calibrate() {
     local before count=$((10#${np%%,*}))
     local -a placed options=()
-    count_cores
+    cores=$(usable_cores)
     before=$(cpu_ticks)
     if [ -n "$launch" ]; then place "$count"; else placed=(--bind-to none --mca mpi_yield_when_idle 0); fi
     allow_oversubscription "$mpirun"
