@@ -36,15 +36,23 @@ void perf_write_csv(const struct perf_report *report, FILE *file)
     }
 }
 
-/* The notes of one kind: an object of strings, or a list of their texts. */
-static void put_notes(const struct perf_report *report, const char *kind, char bracket,
-                      struct gba_json *json)
+/* The notes of one kind: an object of strings. */
+static void put_notes(const struct perf_report *report, const char *kind, struct gba_json *json)
 {
-    gba_json_begin(json, kind, bracket);
+    gba_json_begin(json, kind, '{');
     for (size_t i = 0; i < report->note_count; i++)
         if (strcmp(report->notes[i].kind, kind) == 0)
-            gba_json_string(json, bracket == '{' ? report->notes[i].key : NULL,
-                            report->notes[i].text);
+            gba_json_string(json, report->notes[i].key, report->notes[i].text);
+    gba_json_end(json);
+}
+
+static void put_busy(const struct perf_report *report, struct gba_json *json)
+{
+    char text[256];
+
+    gba_json_begin(json, "busy", '[');
+    for (size_t i = 0; perf_busy_reason(report, i, text, sizeof text); i++)
+        gba_json_string(json, NULL, text);
     gba_json_end(json);
 }
 
@@ -109,10 +117,10 @@ void perf_write_json(const struct perf_report *report, FILE *file)
 
     gba_json_begin(&json, NULL, '{');
     gba_json_string(&json, "command", perf_note(report, "command", "line"));
-    put_notes(report, "machine", '{', &json);
-    put_notes(report, "setting", '{', &json);
-    put_notes(report, "path", '{', &json);
-    put_notes(report, "busy", '[', &json);
+    put_notes(report, "machine", &json);
+    put_notes(report, "setting", &json);
+    put_notes(report, "path", &json);
+    put_busy(report, &json);
     if (perf_is_program(report))
         perf_write_program_json(report, &json);
     gba_json_string(&json, "base", report->base);

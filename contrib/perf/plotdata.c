@@ -89,21 +89,17 @@ static void program(const struct perf_report *report, const char *setting, const
                     FILE *file)
 {
     const struct perf_cell *whole = largest(report, setting, "program");
-    const struct perf_cell *inside = largest(report, setting, "mpi");
-    struct perf_row row, mpi;
-    double time = 0, wait = 0;
+    double time, wait, seconds;
+    struct perf_row row;
 
     (void)call;
     if (whole == NULL)
         return;
     perf_row_init(&row, report, whole);
-    if (inside != NULL) { /* else the program made no MPI, or did not reach its end */
-        perf_row_init(&mpi, report, inside);
-        time = perf_barriers_time(report, setting, &wait) * mpi.fields[PERF_MEDIAN] / 1e9;
-        wait *= mpi.fields[PERF_MEDIAN] / 1e9;
-    }
-    fprintf(file, "\"%s\" %g %g %g\n", setting, row.fields[PERF_MEDIAN] / 1e9 - time, wait,
-            time - wait);
+    seconds = row.fields[PERF_MEDIAN] / 1e9;
+    time = perf_barriers_time(report, setting, &wait);
+    fprintf(file, "\"%s\" %g %g %g\n", setting, seconds * (1 - time), seconds * wait,
+            seconds * (time - wait));
 }
 
 static bool write_file(const struct perf_report *report, const char *directory, const char *name,

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LITTLE 0.02 /* of a run */
+#define LITTLE       0.02 /* of a run */
+#define PROGRAM_RUNS 5    /* of a setting; fewer show nothing */
 
 static const struct perf_cell *cell_of(const struct perf_report *report, const char *call,
                                        const char *setting)
@@ -42,18 +43,81 @@ double perf_barriers_time(const struct perf_report *report, const char *setting,
 
 /* --- The verdict */
 
-/* A run that ended unlike the first one of the base, or NULL. */
-static const struct perf_cell *ended_differently(const struct perf_report *report, int *status,
-                                                 int *base_status)
+static bool is_setting(const struct perf_cell *cell)
 {
-    *base_status = cell_of(report, "program", report->base)->runs[0].status;
+    return strcmp(cell->call, "program") == 0;
+}
+
+/* Write how many runs failed, if any did. Returns false if the runs ended differently. */
+static bool compare_ends(const struct perf_report *report, FILE *out)
+{
+    const int first = cell_of(report, "program", report->base)->runs[0].status;
+    bool same = true, all = true, any = false;
+    const char *between = "";
+
     for (size_t i = 0; i < report->cell_count; i++)
-        for (size_t j = 0; j < report->cells[i].run_count; j++) {
-            *status = report->cells[i].runs[j].status;
-            if (strcmp(report->cells[i].call, "program") == 0 && *status != *base_status)
-                return &report->cells[i];
+        for (size_t j = 0; is_setting(&report->cells[i]) && j < report->cells[i].run_count; j++) {
+            const int status = report->cells[i].runs[j].status;
+
+            same = same && status == first;
+            all = all && status != 0;
+            any = any || status != 0;
         }
-    return NULL;
+    if (any)
+        fprintf(out, "The program %s: ", all ? "failed in all runs" : "ended differently");
+    for (size_t i = 0; any && i < report->cell_count; i++) {
+        const struct perf_cell *cell = &report->cells[i];
+        size_t failed = 0;
+        int status = 0;
+
+        for (size_t j = 0; j < cell->run_count; j++)
+            if (cell->runs[j].status != 0 && failed++ == 0)
+                status = cell->runs[j].status;
+        if (!is_setting(cell))
+            continue;
+        fprintf(out, "%s%zu of %zu failed with %s", between, failed, cell->run_count,
+                cell->setting);
+        if (failed > 0)
+            fprintf(out, " (exit status %d)", status);
+        between = ", ";
+    }
+    if (any)
+        fputs(". ", out);
+    return same;
+}
+
+static void compare_times(const struct perf_report *report, FILE *out)
+{
+    const struct perf_cell *base = cell_of(report, "program", report->base);
+
+    for (size_t i = 0; i < report->cell_count; i++) {
+        const struct perf_cell *cell = &report->cells[i];
+        double ratio, low, high;
+        struct perf_row row;
+
+        if (!is_setting(cell) || cell == base)
+            continue;
+        if (cell->run_count < PROGRAM_RUNS || base->run_count < PROGRAM_RUNS) {
+            fprintf(out, "Fewer than %d runs show no difference between %s and %s. ", PROGRAM_RUNS,
+                    cell->setting, report->base);
+            continue;
+        }
+        perf_row_init(&row, report, cell);
+        ratio = row.fields[PERF_RATIO];
+        low = row.fields[PERF_RATIO_LOW];
+        high = row.fields[PERF_RATIO_HIGH];
+        if ((high < 1 || low > 1) && fabs(log(ratio)) > log(row.fields[PERF_RATIO_EQUAL]))
+            fprintf(
+                out, "With %s the program takes %.1f%% %s time than with %s (%.1f%% to %.1f%%). ",
+                cell->setting, 100 * fabs(1 - ratio), ratio < 1 ? "less" : "more", report->base,
+                100 * fabs(1 - (ratio < 1 ? high : low)), 100 * fabs(1 - (ratio < 1 ? low : high)));
+        else
+            fprintf(out,
+                    "The runs show no difference between %s and %s (ratio %.3f to %.3f; equal runs "
+                    "differ by %.1f%%). ",
+                    cell->setting, report->base, low, high,
+                    100 * (row.fields[PERF_RATIO_EQUAL] - 1));
+    }
 }
 
 /* The row of the base with the longest waiting, or NULL. */
@@ -68,70 +132,92 @@ static const struct perf_barriers *longest_waiting(const struct perf_report *rep
     return most;
 }
 
-static void compare_times(const struct perf_report *report, FILE *out)
+/* Whether `rank` causes the waiting in a row, in each run: it is the last one more often than
+ * chance has it, and causes more than half of what an even share leaves to the others. */
+static bool is_late(const struct perf_barriers *row, uint32_t rank, size_t runs)
 {
-    for (size_t i = 0; i < report->cell_count; i++) {
-        const struct perf_cell *cell = &report->cells[i];
-        struct perf_row row;
-        double low, high;
+    const double chance = 1. / row->ranks;
 
-        if (strcmp(cell->call, "program") != 0 || strcmp(cell->setting, report->base) == 0)
-            continue;
-        perf_row_init(&row, report, cell);
-        low = row.fields[PERF_RATIO_LOW];
-        high = row.fields[PERF_RATIO_HIGH];
-        if (high < 1)
-            fprintf(out,
-                    "With %s the program takes %.1f%% less time than with %s (%.1f%% to %.1f%%). ",
-                    cell->setting, 100 * (1 - row.fields[PERF_RATIO]), report->base,
-                    100 * (1 - high), 100 * (1 - low));
-        else if (low > 1)
-            fprintf(out,
-                    "With %s the program takes %.1f%% more time than with %s (%.1f%% to %.1f%%). ",
-                    cell->setting, 100 * (row.fields[PERF_RATIO] - 1), report->base,
-                    100 * (low - 1), 100 * (high - 1));
-        else
-            fprintf(out, "The runs show no difference between %s and %s (ratio %.3f to %.3f). ",
-                    cell->setting, report->base, low, high);
+    for (size_t i = 0; i < row->late_count; i++) {
+        const struct perf_late *late = &row->lates[i];
+
+        if (late->rank != rank || !(late->lasts > chance) ||
+            !(late->caused > (1 + chance) / 2 * late->wait))
+            return false;
     }
+    return row->late_count >= PROGRAM_RUNS && row->late_count == runs;
+}
+
+/* The rank that is late in all runs with all settings on the communicators of `longest`; -1: none.
+ */
+static int late_rank(const struct perf_report *report, const struct perf_barriers *longest)
+{
+    const uint32_t rank = longest->lates[0].rank;
+    size_t settings = 0, rows = 0;
+
+    for (size_t i = 0; i < report->cell_count; i++)
+        settings += is_setting(&report->cells[i]);
+    for (size_t i = 0; i < report->barrier_count; i++) {
+        const struct perf_barriers *b = &report->barriers[i];
+
+        if (strcmp(b->call, longest->call) != 0 || strcmp(b->name, longest->name) != 0 ||
+            b->ranks != longest->ranks)
+            continue;
+        if (!is_late(b, rank, cell_of(report, "program", b->setting)->run_count))
+            return -1;
+        rows++;
+    }
+    return rows == settings ? (int)rank : -1;
+}
+
+static void compare_barriers(const struct perf_report *report, bool busy, FILE *out)
+{
+    const struct perf_barriers *longest = longest_waiting(report);
+    double wait, cost = perf_barriers_time(report, report->base, &wait) - wait;
+    int rank = -1;
+
+    if (!(cost + wait > 0)) {
+        fputs("No barrier was seen: the program makes none, is linked statically, or does not "
+              "reach MPI_Finalize.",
+              out);
+        return;
+    }
+    fprintf(out, "Barriers cost %.3g%% of the run with %s, late ranks %.3g%%", 100 * cost,
+            report->base, 100 * wait);
+    if (!busy && cost < LITTLE)
+        fputs(": the plugin cannot help much", out);
+    else if (!busy)
+        fprintf(out, ": the plugin can save at most %.3g%%", 100 * cost);
+    if (!busy && longest != NULL && wait > LITTLE && wait > cost)
+        rank = late_rank(report, longest);
+    if (rank >= 0)
+        fprintf(out, "; balance rank %d", rank);
+    fputc('.', out);
 }
 
 void perf_verdict(const struct perf_report *report, char *text, size_t size)
 {
     FILE *out = fmemopen(text, size, "w");
-    const struct perf_barriers *longest = longest_waiting(report);
-    int status, base_status;
-    const struct perf_cell *other = ended_differently(report, &status, &base_status);
-    double wait, cost = perf_barriers_time(report, report->base, &wait) - wait;
+    char reason[256];
+    bool busy = false;
 
     *text = 0;
     if (out == NULL)
         return;
-    if (other == NULL && base_status != 0)
-        fprintf(out, "All runs ended with exit status %d. ", base_status);
-    if (other != NULL) {
-        fprintf(out, "The program ended differently: exit status %d with %s, %d with %s.", status,
-                other->setting, base_status, report->base);
-    } else {
-        compare_times(report, out);
-        if (cost + wait > 0) {
-            fprintf(out, "Barriers cost %.3g%% of the run with %s, late ranks %.3g%%: ", 100 * cost,
-                    report->base, 100 * wait);
-            fprintf(out,
-                    cost < LITTLE ? "the plugin cannot help much"
-                                  : "the plugin can save at most %.3g%%",
-                    100 * cost);
-            if (longest != NULL && wait > LITTLE && wait > cost)
-                fprintf(out, "; balance rank %u", longest->late);
-            fputc('.', out);
-        } else {
-            fputs("No barrier was seen: the program makes none, is linked statically, or does not "
-                  "reach "
-                  "MPI_Finalize.",
-                  out);
+    if (compare_ends(report, out)) {
+        for (size_t i = 0; perf_busy_reason(report, i, reason, sizeof reason); i++) {
+            fprintf(out, "%s%s", busy ? ", " : "This machine was too busy to compare: ", reason);
+            busy = true;
         }
+        if (busy)
+            fputs(". ", out);
+        else
+            compare_times(report, out);
+        compare_barriers(report, busy, out);
     }
     fclose(out);
+    if (*text != 0 && text[strlen(text) - 1] == ' ')
+        text[strlen(text) - 1] = 0;
 }
 
 /* --- The table, and JSON */
@@ -148,14 +234,15 @@ static void put_barriers(const struct perf_report *report, const struct perf_bar
                          FILE *file)
 {
     const double runs = (double)cell_of(report, "program", b->setting)->run_count;
+    const struct perf_late *late = perf_barriers_worst(b);
 
     fprintf(file, "%-12s %-17s %-16s %6.0f %5u %9.0f", b->setting, b->call, b->name,
             ceil(b->comms / runs - 0.01), b->ranks, b->calls / runs);
     put_percent(file, b->wait / runs);
     put_percent(file, (b->time - b->wait) / runs);
     if (b->wait > 0)
-        fprintf(file, "  %u (%s), %.0f%%, %.0f%%, %s", b->late, b->host, 100 * b->lasts,
-                fmin(100, 100 * b->caused * runs / b->wait), b->site);
+        fprintf(file, "  %u (%s), %.0f%%, %.0f%%, %s", late->rank, late->host, 100 * late->lasts,
+                100 * late->caused / late->wait, late->site);
     fputc('\n', file);
 }
 
@@ -182,10 +269,9 @@ void perf_write_program(const struct perf_report *report, FILE *file)
                 f[PERF_RATIO_HIGH]);
     }
     fputs(
-        "\nBarriers of a run, percent of the time from MPI_Init to MPI_Finalize of all ranks: "
-        "waiting "
-        "for the last\nrank to enter, and the barrier itself from then on; the rank for which the "
-        "others waited longest.\n",
+        "\nBarriers of a run, percent of its time from start to end on all ranks: waiting for the "
+        "last\nrank to enter, and the barrier itself from then on; the rank for which the others "
+        "waited longest in a run.\n",
         file);
     fprintf(file, "%-12s %-17s %-16s %6s %5s %9s %8s %8s  %s\n", "setting", "call", "communicator",
             "number", "ranks", "calls", "waiting", "barrier",
@@ -208,6 +294,7 @@ static void put_row(const struct perf_report *report, const struct perf_barriers
                     struct gba_json *json)
 {
     const double runs = (double)cell_of(report, "program", b->setting)->run_count;
+    const struct perf_late *late = perf_barriers_worst(b);
 
     gba_json_begin(json, NULL, '{');
     gba_json_string(json, "setting", b->setting);
@@ -218,11 +305,11 @@ static void put_row(const struct perf_report *report, const struct perf_barriers
     perf_json_number(json, "calls", b->calls / runs);
     perf_json_number(json, "part", b->time / runs);
     perf_json_number(json, "waiting_part", b->wait / runs);
-    gba_json_value(json, "late_rank", "%u", b->late);
-    perf_json_number(json, "late_in", b->lasts);
-    perf_json_number(json, "late_waiting_part", b->caused);
-    gba_json_string(json, "late_host", b->host);
-    gba_json_string(json, "late_site", b->site);
+    gba_json_value(json, "late_rank", "%u", late->rank);
+    perf_json_number(json, "late_in", late->lasts);
+    perf_json_number(json, "late_waiting_part", late->caused);
+    gba_json_string(json, "late_host", late->host);
+    gba_json_string(json, "late_site", late->site);
     gba_json_end(json);
 }
 

@@ -9,17 +9,23 @@
 #include "contrib/perf/records.h"
 #include "gba/base/json.h"
 
+/* The rank for which the others waited longest in a run: on one communicator the part of the
+ * barriers that it entered last, and the waiting for it. wait: the waiting on all communicators of
+ * the row. */
+struct perf_late {
+    uint32_t pair, rank;
+    double lasts, caused, wait;
+    char host[PERF_NAME_BYTES], site[256]; /* its host, and where it called the barriers */
+};
+
 /* The barriers of one call on the communicators of one name and size, with one setting. Sums over
- * the runs; times are parts of the time from MPI_Init to MPI_Finalize of all ranks. */
+ * the runs; times are parts of the time of a run, from start to end, of all ranks. */
 struct perf_barriers {
     char setting[PERF_NAME_BYTES], call[PERF_NAME_BYTES], name[PERF_NAME_BYTES]; /* "-": no name */
     uint32_t ranks;
     double comms, calls, time, wait; /* NAN: not timed, not divided */
-    /* The rank for which the others waited longest in a run, and in that run the part of the
-     * barriers that it entered last, and the waiting for it. */
-    uint32_t late;
-    double lasts, caused;
-    char host[PERF_NAME_BYTES], site[256];
+    struct perf_late *lates;         /* of each run, at least one */
+    size_t late_count;
 };
 
 /* The records are of a program. */
@@ -27,7 +33,11 @@ bool perf_is_program(const struct perf_report *report);
 
 /* Read the rest of the record "barriers" of a run with the setting. Returns false: it is none, or
  * out of memory. */
-bool perf_barriers_read(struct perf_report *report, const char *setting, const char *rest);
+bool perf_barriers_read(struct perf_report *report, const char *setting, uint32_t pair,
+                        const char *rest);
+
+/* The late rank for which the others waited longest. */
+const struct perf_late *perf_barriers_worst(const struct perf_barriers *row);
 
 /* The barriers of a mean run with a setting: parts of its time. wait: NULL is allowed. */
 double perf_barriers_time(const struct perf_report *report, const char *setting, double *wait);

@@ -330,7 +330,7 @@ static bool read_line(struct reader *r, char *line)
         return read_ended(r);
     if (strcmp(kind, "barriers") == 0)
         return cell_find(r->report, r->ranks, "program", r->setting) != NULL &&
-               perf_barriers_read(r->report, r->setting, r->rest);
+               perf_barriers_read(r->report, r->setting, r->pair, r->rest);
     return strcmp(kind, "missing") == 0 && cell_get(r) != NULL;
 }
 
@@ -364,6 +364,8 @@ void perf_report_free(struct perf_report *report)
     }
     for (size_t i = 0; i < report->note_count; i++)
         free(report->notes[i].text);
+    for (size_t i = 0; i < report->barrier_count; i++)
+        free(report->barriers[i].lates);
     free(report->cells);
     free(report->barriers);
     free(report->notes);

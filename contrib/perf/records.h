@@ -83,6 +83,7 @@ enum perf_field {
     PERF_RATIO_LOW,
     PERF_RATIO_HIGH,
     PERF_RATIO_MIN,
+    PERF_RATIO_EQUAL,
     PERF_FLOOR,
     PERF_FLOOR_RATIO,
     PERF_SPREAD,
@@ -119,6 +120,13 @@ const struct perf_cell *perf_report_find(const struct perf_report *report, uint3
 /* Compute the figures of a cell, with ratios to the runs of the same pairs of the base. */
 void perf_row_init(struct perf_row *row, const struct perf_report *report,
                    const struct perf_cell *cell);
+
+/* The maximum of a field of all cells. NAN: none has it. */
+double perf_worst(const struct perf_report *report, uint32_t field);
+
+/* The i-th reason for which the figures are meaningless: text of at most size bytes. Returns false
+ * if there are fewer. */
+bool perf_busy_reason(const struct perf_report *report, size_t i, char *text, size_t size);
 
 /* The name of a field: text of at most size bytes. */
 void perf_field_name(uint32_t field, char *text, size_t size);

@@ -23,6 +23,7 @@ static const char *const names[PERF_FIRST_PERCENTILE] = {
     "ratio_low",
     "ratio_high",
     "ratio_min",
+    "ratio_equal",
     "floor",
     "floor_ratio",
     "spread",
@@ -103,6 +104,25 @@ static void compare(struct perf_row *row, const struct perf_cell *cell,
     row->fields[PERF_RATIO_HIGH] = s.high;
 }
 
+/* The ratio of a run to the next one of the same setting, at least 1: the third quartile of those
+ * of both settings. */
+static double equal_ratio(const struct perf_cell *cell, const struct perf_cell *base)
+{
+    double ratios[2 * PERF_INTERVAL_MAX];
+    size_t count = 0;
+
+    for (int which = 0; which < 2; which++) {
+        const struct perf_cell *one = which == 0 ? cell : base;
+
+        for (size_t i = 1; one != NULL && i < one->run_count; i++)
+            ratios[count++] = exp(fabs(log(one->runs[i].median / one->runs[i - 1].median)));
+    }
+    if (count == 0)
+        return NAN;
+    (void)perf_median(ratios, count); /* sorts them */
+    return ratios[count * 3 / 4];
+}
+
 static void add_runs(struct perf_row *row, const struct perf_cell *cell,
                      const struct perf_cell *base)
 {
@@ -119,6 +139,7 @@ static void add_runs(struct perf_row *row, const struct perf_cell *cell,
     row->fields[PERF_MEDIAN_HIGH] = s.high;
     row->fields[PERF_COVERAGE] = s.coverage;
     row->fields[PERF_SPREAD] = s.spread;
+    row->fields[PERF_RATIO_EQUAL] = equal_ratio(cell, base);
     compare(row, cell, base);
     for (size_t i = 0; base != NULL && i < base->run_count; i++)
         others[i] = base->runs[i].median;
@@ -201,4 +222,30 @@ void perf_row_init(struct perf_row *row, const struct perf_report *report,
         add_histogram(row, cell, kind);
     add_last(row, cell, 0);
     add_last(row, cell, 1);
+}
+
+double perf_worst(const struct perf_report *report, uint32_t field)
+{
+    double max = NAN;
+    struct perf_row row;
+
+    for (size_t i = 0; i < report->cell_count; i++) {
+        perf_row_init(&row, report, &report->cells[i]);
+        max = fmax(max, row.fields[field]);
+    }
+    return max;
+}
+
+bool perf_busy_reason(const struct perf_report *report, size_t i, char *text, size_t size)
+{
+    const double spread = perf_worst(report, PERF_SPREAD);
+
+    for (size_t n = 0; n < report->note_count; n++)
+        if (strcmp(report->notes[n].kind, "busy") == 0 && i-- == 0) {
+            (void)snprintf(text, size, "%s", report->notes[n].text);
+            return true;
+        }
+    (void)snprintf(text, size, "equal runs differ by a factor of %.1f (third quartile by first)",
+                   spread);
+    return i == 0 && spread >= PERF_SPREAD_BAD;
 }

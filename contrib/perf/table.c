@@ -113,19 +113,6 @@ static void single_barriers(const struct perf_report *report, FILE *file)
     }
 }
 
-/* The maximum of a field of all cells. */
-static double worst(const struct perf_report *report, uint32_t field)
-{
-    double max = NAN;
-    struct perf_row row;
-
-    for (size_t i = 0; i < report->cell_count; i++) {
-        perf_row_init(&row, report, &report->cells[i]);
-        max = fmax(max, row.fields[field]);
-    }
-    return max;
-}
-
 /* The smallest number of runs of a cell that has runs. */
 static double fewest_runs(const struct perf_report *report)
 {
@@ -139,7 +126,8 @@ static double fewest_runs(const struct perf_report *report)
 
 static void precision(const struct perf_report *report, FILE *file)
 {
-    double offset = worst(report, PERF_CLOCK_OFFSET), error = worst(report, PERF_CLOCK_ERROR);
+    double offset = perf_worst(report, PERF_CLOCK_OFFSET),
+           error = perf_worst(report, PERF_CLOCK_ERROR);
 
     fputc('\n', file);
     if (error > 0)
@@ -149,35 +137,25 @@ static void precision(const struct perf_report *report, FILE *file)
                 offset, error);
     else if (!isnan(error))
         fprintf(file, "Clocks: all ranks read the same clock.\n");
-    if (!isnan(worst(report, PERF_TIMER)))
+    if (!isnan(perf_worst(report, PERF_TIMER)))
         fprintf(file, "Timer: a reading takes %.0f ns, which every single call includes.\n",
-                worst(report, PERF_TIMER));
+                perf_worst(report, PERF_TIMER));
     if (fewest_runs(report) < 5)
         fprintf(file, "Runs: some settings have %.0f; a median of fewer than 5 is unreliable.\n",
                 fewest_runs(report));
-    if (worst(report, PERF_LATE) > 0.1)
+    if (perf_worst(report, PERF_LATE) > 0.1)
         fprintf(file, "Time slices: up to %.0f%% began before all ranks were ready.\n",
-                100 * worst(report, PERF_LATE));
+                100 * perf_worst(report, PERF_LATE));
 }
 
 void perf_write_busy(const struct perf_report *report, const char *end, FILE *file)
 {
-    double spread = worst(report, PERF_SPREAD);
-    bool titled = false;
+    char text[256];
 
-    for (size_t i = 0; i <= report->note_count; i++) {
-        bool last = i == report->note_count;
-
-        if (last ? !(spread >= PERF_SPREAD_BAD) : strcmp(report->notes[i].kind, "busy") != 0)
-            continue;
-        if (!titled)
+    for (size_t i = 0; perf_busy_reason(report, i, text, sizeof text); i++) {
+        if (0 == i)
             fprintf(file, "%sTHIS MACHINE IS TOO BUSY: THESE FIGURES ARE MEANINGLESS%s", end, end);
-        titled = true;
-        if (last)
-            fprintf(file, "- equal runs differ by a factor of %.1f (third quartile by first)%s",
-                    spread, end);
-        else
-            fprintf(file, "- %s%s", report->notes[i].text, end);
+        fprintf(file, "- %s%s", text, end);
     }
 }
 
