@@ -23,6 +23,7 @@ imbalance=0
 late=
 launch=
 limit=300
+limit_by_runs=false
 format=table
 plot=
 save=
@@ -78,13 +79,12 @@ add_stock() {
     if $shmem; then add_setting stock '--mca scoll ^gba --mca coll ^gba_barrier'; else add_setting stock '--mca coll ^gba_barrier'; fi
 }
 
-add_default_settings() {
+add_plugin() {
     if $shmem; then add_setting plugin '--mca scoll gba'; else add_setting plugin '--mca coll gba_barrier'; fi
-    add_stock
 }
 
 check_lists() {
-    local known=$mpi_calls word
+    local known=$mpi_calls word numbers=' '
     local -a list
     ! $shmem || known=$shmem_calls
     [ -n "$calls" ] || calls=${known%% *}
@@ -97,7 +97,13 @@ check_lists() {
     done
     IFS=, read -ra list <<<"$np"
     [ "${#list[@]}" -gt 0 ] || refuse --np "$np" '2 to 100000, several with commas'
-    for word in "${list[@]}"; do set_number word --np "$word" 2 100000; done
+    for word in "${list[@]}"; do
+        set_number word --np "$word" 2 100000
+        case $numbers in
+        *" $word "*) refuse --np "$np" 'each number once' ;;
+        esac
+        numbers+="$word "
+    done
 }
 
 other_calls() {
@@ -176,8 +182,11 @@ options_read() {
     done
     ! $paths || add_paths
     $np_given || np=$(default_np)
-    [ "${#names[@]}" -gt 0 ] || add_default_settings
-    [ "${names[*]}" != a ] || add_stock # alone it is compared with Open MPI without the plugin
+    case ${names[*]} in
+    '') add_plugin && add_stock ;;
+    a) add_stock ;; # alone it is compared with Open MPI without the plugin
+    b) add_plugin && names=(plugin b) ;; # the plugin is compared with it
+    esac
     check_lists
     [ -n "$base" ] || base=${names[-1]}
     [ -n "${settings[$base]+set}" ] || refuse --base "$base" "the name of a setting: ${names[*]}"

@@ -2,7 +2,7 @@
 # The plot of gba_perf of a program, an SVG file on standard output. `directory` has the file program of
 # gba_perf_report, and style; `verdict` is its verdict.
 load directory."/style"
-set format y "%.0s %cs"
+set format y "%g s"
 set lmargin at screen 0.08
 set rmargin at screen 0.97
 set bmargin at screen 0.36

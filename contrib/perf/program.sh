@@ -17,11 +17,32 @@ check_program() {
     esac
     [ "$pairs" -ge 3 ] || refuse --pairs "$pairs" 'whole numbers from 3 to 1000 with a program'
     [ "${#program[@]}" -gt 0 ] || refuse -- '' 'a program'
-    command -v "${program[0]}" >/dev/null || refuse -- "${program[0]}" 'a program that can be executed'
+    type -P "${program[0]}" >/dev/null || refuse_program
     case $given in
     *' --timeout '*) ;;
-    *) limit=86400 ;;
+    *) limit=86400 limit_by_runs=true ;;
     esac
+}
+
+# The program cannot be started: say why, and how it can.
+refuse_program() {
+    local interpreter
+    case $(sed -n '1s/^#!//p; 1q' -- "${program[0]}" 2>/dev/null | tr -d '\0')+${program[0]} in
+    *python*+* | +*.py) interpreter=python3 ;;
+    *bash*+*) interpreter=bash ;;
+    *sh+* | +*.sh) interpreter='sh' ;;
+    +*.jl) interpreter=julia ;;
+    +*.R) interpreter=Rscript ;;
+    *) interpreter= ;;
+    esac
+    if [ -d "${program[0]}" ]; then
+        refuse -- "${program[0]}" 'a program; this is a directory'
+    elif [ -x "${program[0]}" ]; then
+        refuse -- "${program[0]}" "a program in \$PATH, or with a directory: ./${program[0]}"
+    elif [ -e "${program[0]}" ]; then
+        refuse -- "${program[0]}" "a program that can be executed: chmod +x ${program[0]@Q}${interpreter:+, or start it with $interpreter: gba_perf -- $interpreter ${program[0]@Q}}"
+    fi
+    refuse -- "${program[0]}" 'a program that exists'
 }
 
 # RANKS SETTING: start it.
@@ -29,7 +50,7 @@ start_program() {
     local launcher
     local -a options placed
     set_launcher "$1" "$2"
-    exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" \
+    exec timeout -k 10 "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" \
         -x "LD_PRELOAD=$programs/gba_perf_recorder.so${LD_PRELOAD:+:$LD_PRELOAD}" \
         -x "GBA_PERF_RECORDS=$work/recorded" "${program[@]}"
 }
@@ -50,9 +71,10 @@ name_sites() {
 }
 
 # RANKS SETTING PAIR: one run, and its records. A program may end with an error; only a later report says
-# whether it did so with all settings.
+# whether it did so with all settings. Returns 1 if it did not end.
+longest=0 # seconds of a run
 run_program() {
-    local code=0 began recorded
+    local code=0 began recorded seconds
     : >"$work/recorded"
     began=${EPOCHREALTIME/[.,]/}
     start_job start_program "$1" "$2" || code=$?
@@ -65,22 +87,24 @@ run_program() {
         recorded=
         ;;
     esac
+    began=$((${EPOCHREALTIME/[.,]/} - began))
     {
-        printf 'run %d %s %d\nbatch program %d000\nended program %d\n' "$1" "$2" "$3" \
-            "$((${EPOCHREALTIME/[.,]/} - began))" "$code"
+        printf 'run %d %s %d\nbatch program %d000\nended program %d\n' "$1" "$2" "$3" "$began" "$code"
         grep -v '^end$' <<<"$recorded" | name_sites
         [ "$3" -ne 0 ] || path_record "$1" "$2"
     } >>"$work/records"
-    [ "$code" -ne 124 ] || die "setting $2: not finished after $limit s (--timeout)"
     [ "$code" -eq 0 ] || tail -n 20 "$work/log" >"$work/failed"
-}
-
-# Show the end of the output of a run that failed. Exits if all failed alike, before the end of MPI.
-check_failed() {
-    local ends
-    [ -e "$work/failed" ] || return 0
-    cat "$work/failed" >&2
-    ends=$(sed -n 's/^ended program //p' "$work/records" | sort -u)
-    grep -q '^batch mpi ' "$work/records" || [ "$(wc -l <<<"$ends")" -gt 1 ] ||
-        die "${program[0]}: failed, exit status $ends"
+    seconds=$((began / 1000000 + 1))
+    case $code in
+    124 | 137) # of timeout
+        [ "$seconds" -le "$limit" ] || {
+            echo "gba_perf: setting $2: not finished after $limit s; the longest run before took $longest s. It hangs, or needs --timeout" \
+                >>"$work/failed"
+            return 1
+        }
+        ;;
+    esac
+    [ "$seconds" -le "$longest" ] || longest=$seconds
+    # A program that hangs with one setting is found after minutes.
+    ! $limit_by_runs || limit=$((60 + 10 * longest))
 }

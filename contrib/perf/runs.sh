@@ -190,25 +190,50 @@ path_record() {
     [ -z "$path" ] || printf 'path %s/%d %s, %d ranks: %s\n' "$2" "$1" "$2" "$1" "$path"
 }
 
+# N TOTAL: how long the runs from the N-th on take, if they take as long as those before.
+time_left() {
+    [ "$1" -le 1 ] || printf ', about %d s left' "$((SECONDS * ($2 - $1 + 1) / ($1 - 1)))"
+}
+
 measure_all() {
-    local pair count name number=0 total before run=run
+    local pair count name number=0 run=run first=0
     local -a counts
     IFS=, read -ra counts <<<"$np"
     cores=$(usable_cores)
     total=$((pairs * ${#counts[@]} * ${#names[@]}))
     before=$(cpu_ticks)
-    [ "${#program[@]}" -eq 0 ] || run=run_program
+    if [ "${#program[@]}" -gt 0 ]; then
+        run=run_program
+        # The base is the first one: it is known not to hang.
+        while [ "${names[first]}" != "$base" ]; do first=$((first + 1)); done
+    fi
     for count in "${counts[@]}"; do
         for ((pair = 0; pair < pairs; pair++)); do
-            for name in $(rotate "$pair" "${names[@]}"); do
+            for name in $(rotate "$((first + pair))" "${names[@]}"); do
                 number=$((number + 1))
-                progress "run $number of $total: $((10#$count)) ranks, setting $name, $SECONDS s"
-                "$run" "$((10#$count))" "$name" "$pair"
+                progress "run $number of $total: $((10#$count)) ranks, setting $name, $SECONDS s$(time_left "$number" "$total")"
+                "$run" "$((10#$count))" "$name" "$pair" || break 3
+                finished=$number
             done
         done
     done
     progress ''
     busy_records "$before" >>"$work/records"
+    finished=0 # an interrupt has nothing to report
+}
+
+# An interrupt: report what has been measured.
+finished=0 # runs
+interrupted() {
+    trap '' INT TERM HUP
+    stop_job
+    progress ''
+    [ "$finished" -gt 0 ] || exit 130
+    echo "gba_perf: interrupted; the report has the $finished of $total runs before" >&2
+    echo "machine interrupted after $finished of $total runs" >>"$work/records"
+    busy_records "$before" >>"$work/records"
+    (finish) || true
+    exit 130
 }
 
 # --- The description of this cluster
@@ -234,6 +259,14 @@ calibrate() {
 }
 
 # --- The report
+
+# Save, report and draw the records.
+finish() {
+    [ -z "$save" ] || cp -- "$work/records" "$save" || die "--save $save: cannot be written"
+    [ ! -e "$work/failed" ] || cat "$work/failed" >&2
+    report "$format"
+    [ -z "$plot" ] || draw
+}
 
 report() { # FORMAT [DIRECTORY]
     "$programs/gba_perf_report" "$@" <"$work/records"
