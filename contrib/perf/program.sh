@@ -50,7 +50,7 @@ start_program() {
     local launcher
     local -a options placed
     set_launcher "$1" "$2"
-    exec timeout -k 10 "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" \
+    exec "${limited[@]}" "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" \
         -x "LD_PRELOAD=$programs/gba_perf_recorder.so${LD_PRELOAD:+:$LD_PRELOAD}" \
         -x "GBA_PERF_RECORDS=$work/recorded" "${program[@]}"
 }

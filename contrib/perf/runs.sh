@@ -73,9 +73,11 @@ rotate() {
 
 # --- One run
 
+# A second signal would end mpirun before it has ended the ranks, so only `timeout` gets one, which passes it on.
+limited=(timeout --foreground -k 10)
 job=
 stop_job() {
-    [ -z "$job" ] || kill -TERM -- "-$job" 2>/dev/null || true
+    [ -z "$job" ] || { kill -TERM "$job" 2>/dev/null && wait "$job"; } || true
     job=
 }
 
@@ -126,7 +128,7 @@ start() {
     local -a options placed
     set_launcher "$1" "$2"
     ! $shmem || measuring=$programs/gba_perf_shmem
-    exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$measuring" \
+    exec "${limited[@]}" "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$measuring" \
         --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \
         --warmup "$warmup" --imbalance "$imbalance" ${late:+--late "$late"} "${pin[@]}"
 }
@@ -247,7 +249,7 @@ calibrate() {
     if [ -n "$launch" ]; then place "$count"; else placed=(--bind-to none --mca mpi_yield_when_idle 0); fi
     allow_oversubscription "$mpirun"
     [ "$device" = none ] || options=(--device "$device")
-    run_job --calibrate '' timeout "$limit" "$mpirun" -np "$count" "${placed[@]}" "$programs/gba_perf_mpi" \
+    run_job --calibrate '' exec "${limited[@]}" "$limit" "$mpirun" -np "$count" "${placed[@]}" "$programs/gba_perf_mpi" \
         --calibrate "${options[@]}" --batches "$batches" --samples "$samples"
     look_for_others
     {
