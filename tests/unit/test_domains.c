@@ -122,10 +122,10 @@ static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t le
     }
     w->expected = text;
     if (1 == domains && node)
-        snprintf(text, len, "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
-                 1 == nodes ? "" : "s", size);
+        snprintf(text, len, "sim: group 0 of 32 among the leaders of %u host%s, %u member%s", nodes,
+                 1 == nodes ? "" : "s", size, 1 == size ? "" : "s");
     else if (1 == domains)
-        snprintf(text, len, "sim: group 0 of 32, %u members", size);
+        snprintf(text, len, "sim: group 0 of 32, %u member%s", size, 1 == size ? "" : "s");
     else if (1 == largest)
         snprintf(text, len, "no device: %s (member ", gba_status_text(GBA_ERR_OTHER_DEVICE));
     else
