@@ -159,13 +159,28 @@ static struct gba_refusal groups_refusal(const struct gba_info *info, enum gba_k
     return (struct gba_refusal){reason, 0};
 }
 
+/*
+ * Whether groups of the node leaders come before a group of all members: with `offload` fastest, if
+ * they are expected to be so much faster. A group of all is preferred, because it needs no shared
+ * memory, shows which members are missing, and can serve GPU members directly.
+ */
+static bool leaders_first(const struct gba_info *info)
+{
+    const uint64_t all = cost_of(info, group_choice(GBA_KIND_ALL), 0);
+    const uint64_t leaders = cost_of(info, group_choice(GBA_KIND_LEADERS), 0);
+
+    return GBA_OFFLOAD_FASTEST == info->terms.offload && GBA_OK == info->memory.reason &&
+           0 != leaders && leaders < gba_cost_preferred(all);
+}
+
 static void list_groups(struct gba_list *list, const struct gba_info *info, bool trial)
 {
     const bool nodes = GBA_HIERARCHY_NODE == info->terms.hierarchy;
     /* On one host a group of one node leader is a detour, so only a user can request it. */
     const bool leaders = nodes || (GBA_HIERARCHY_FLAT != info->terms.hierarchy && !info->one_host);
     const bool too_many = leaders && !nodes && info->size > members_most(info, 0);
-    const enum gba_kind kind = nodes || too_many ? GBA_KIND_LEADERS : GBA_KIND_ALL;
+    const bool first = leaders && !nodes && !too_many && leaders_first(info);
+    const enum gba_kind kind = nodes || too_many || first ? GBA_KIND_LEADERS : GBA_KIND_ALL;
     const struct gba_refusal refusal = groups_refusal(info, kind, trial);
 
     if (GBA_OK != refusal.reason) {
@@ -175,12 +190,14 @@ static void list_groups(struct gba_list *list, const struct gba_info *info, bool
         list_add(list, info, group_choice(kind), kind, 0, refusal);
         return;
     }
+    if (first)
+        list_kind(list, info, GBA_KIND_LEADERS);
     if (!nodes)
         list_kind(list, info, GBA_KIND_ALL);
-    if (leaders) {
+    if (leaders && !first)
         list_kind(list, info, GBA_KIND_LEADERS);
+    if (leaders)
         list_each(list, info);
-    }
 }
 
 /* ----------------------------------------------------------------------- software, in order --- */
@@ -281,14 +298,27 @@ static void leaders_refuse(struct gba_list *list)
             list->candidates[i].refusal = all;
 }
 
+/* Whether leaders_first could be true for some number of hosts: for two leaders, each with one
+ * other member. */
+static bool leaders_may_be_first(const struct gba_info *info)
+{
+    const struct gba_cost_terms *cost = &info->terms.cost;
+    const uint64_t port = cost->port, all = cost->device + (info->size - 1) * port;
+
+    return GBA_HIERARCHY_AUTO == info->terms.hierarchy &&
+           cost->device + port + UINT64_C(2) * (cost->line + cost->store) < gba_cost_preferred(all);
+}
+
 /* The order of the list depends on the number of hosts, unless the device is faster than one
- * message. A member without memory for the layout excludes the paths that the list orders. */
+ * message, and a group of all members as fast as one of two. A member without memory for the layout
+ * excludes the paths that the list orders. */
 static enum gba_need order_need(const struct gba_info *info)
 {
     const struct gba_terms *terms = &info->terms;
     const bool by_hosts =
         GBA_OFFLOAD_FASTEST == terms->offload && GBA_OK == terms->status && 0 == info->hosts &&
-        (terms->min_hosts > 2 || gba_cost_preferred(terms->cost.device) > terms->cost.message);
+        (terms->min_hosts > 2 || gba_cost_preferred(terms->cost.device) > terms->cost.message ||
+         leaders_may_be_first(info));
 
     return GBA_OK == info->memory.reason && by_hosts ? GBA_NEED_LAYOUT : GBA_NEED_NOTHING;
 }
@@ -342,10 +372,13 @@ void gba_plan_refuse(struct gba_list *list, uint32_t place, struct gba_refusal r
 
 bool gba_plan_misses(const struct gba_list *list, const struct gba_candidate *candidate)
 {
+    bool all = false;
+
+    for (uint32_t i = 0; i < list->count; i++)
+        all = all || GBA_KIND_ALL == list->candidates[i].kind;
     return gba_candidate_is_group(candidate) && GBA_OK != candidate->refusal.reason &&
            GBA_AT_EACH != candidate->switch_index &&
-           (candidate->tried || GBA_KIND_ALL == candidate->kind ||
-            GBA_KIND_ALL != list->candidates[0].kind);
+           (candidate->tried || GBA_KIND_ALL == candidate->kind || !all);
 }
 
 struct gba_refusal gba_plan_reason(const struct gba_list *list)

@@ -161,6 +161,56 @@ static uint32_t walk(const uint32_t *n, gba_due_t due, uint32_t refusals)
     }
 }
 
+/* Info of `hosts` hosts with `ranks` ranks each, with a device of a description. */
+static void info_of_hosts(struct gba_info *info, uint32_t hosts, uint32_t ranks, uint8_t offload)
+{
+    static const uint32_t none[NUMBERS] = {[HOSTS] = 2, [ONE] = 1};
+
+    info_fill(info, none);
+    info->size = hosts * ranks;
+    info->hosts = hosts;
+    info->largest = ranks;
+    info->terms.offload = offload;
+    info->terms.cost.device = 1000;
+    info->terms.cost.port = 4;
+}
+
+/* With `offload` fastest a group of the leaders comes first where it is expected to be much faster,
+ * which the members find out with the hosts only if there can be such a group. */
+TEST(test_leaders_first)
+{
+    static struct gba_list list;
+    struct gba_info info;
+    uint32_t at;
+
+    info_of_hosts(&info, 88, 8, GBA_OFFLOAD_FASTEST);
+    gba_plan_list(&list, &info, GBA_DUE_CREATE);
+    assert_int_equal(gba_plan_next(&list, &at), GBA_NEED_NOTHING);
+    assert_int_equal(list.candidates[at].kind, GBA_KIND_LEADERS);
+    assert_true(list.candidates[at].cost < list.candidates[at + 1].cost);
+    assert_int_equal(list.candidates[at + 1].kind, GBA_KIND_ALL);
+    info.hosts = 0;
+    gba_plan_list(&list, &info, GBA_DUE_CREATE);
+    assert_int_equal(gba_plan_next(&list, &at), GBA_NEED_LAYOUT);
+    /* The user wants a device at work, or no node has several members, or memory lacks. */
+    info_of_hosts(&info, 88, 8, GBA_OFFLOAD_ALWAYS);
+    gba_plan_list(&list, &info, GBA_DUE_CREATE);
+    assert_int_equal(list.candidates[0].kind, GBA_KIND_ALL);
+    info_of_hosts(&info, 88, 1, GBA_OFFLOAD_FASTEST);
+    gba_plan_list(&list, &info, GBA_DUE_CREATE);
+    assert_int_equal(list.candidates[0].kind, GBA_KIND_ALL);
+    info_of_hosts(&info, 88, 8, GBA_OFFLOAD_FASTEST);
+    info.memory = (struct gba_refusal){GBA_ERR_NOMEM, 3};
+    gba_plan_list(&list, &info, GBA_DUE_CREATE);
+    assert_int_equal(list.candidates[0].kind, GBA_KIND_ALL);
+    /* No layout for few members. */
+    info_of_hosts(&info, 2, 8, GBA_OFFLOAD_FASTEST);
+    info.hosts = 0;
+    gba_plan_list(&list, &info, GBA_DUE_CREATE);
+    assert_int_equal(gba_plan_next(&list, &at), GBA_NEED_NOTHING);
+    assert_int_equal(list.candidates[at].kind, GBA_KIND_ALL);
+}
+
 TEST(test_search)
 {
     static const gba_due_t dues[] = {GBA_DUE_CREATE, GBA_DUE_REQUEST, GBA_DUE_RECOVER,
