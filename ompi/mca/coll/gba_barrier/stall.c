@@ -47,6 +47,7 @@ static int stalls_look(void)
     now = gba_clock_ns();
     if (now < gba_word_load_relaxed(&stalls.due) || 0 != opal_mutex_trylock(&gba_common.lock))
         return 0;
+    now = gba_clock_ns(); /* not before a thread that has begun to wait in the meantime */
     gba_word_store_relaxed(&stalls.due, now + LOOK_NS);
     for (struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next) {
         gba_coll_module_t *module = m->owner;
