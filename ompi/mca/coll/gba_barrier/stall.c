@@ -24,8 +24,9 @@ static void stall_report(gba_coll_module_t *module, uint64_t now)
     char topic[128];
 
     module->stall.reported = true;
-    snprintf(topic, sizeof topic, "stall %u %llu", GBA_COMM_ID(module->comm),
-             module->base.fallbacks);
+    /* Disjoint communicators may have the same id. */
+    snprintf(topic, sizeof topic, "stall %u %d %llu", GBA_COMM_ID(module->comm),
+             gba_common_framework.peer(module, 0), module->base.fallbacks);
     if (!gba_common_first_on_host(topic))
         return;
     module->stall.reporter = true;
