@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers from a kernel. Nothing but inline functions, for CUDA, for HIP by the same macros
- * (compiled with HIP 5.2, not run yet), and, with GBA_GPU_ON_CPU defined, for C11 and C++ on a CPU,
- * where a thread stands for a thread of a GPU.
+ * Barriers from a kernel. Nothing but inline functions, for CUDA, and, with GBA_GPU_ON_CPU defined,
+ * for C11 and C++ on a CPU, where a thread stands for a thread of a GPU.
  *
  *     __global__ void steps(gba_gpu_member_t member) {
- *         gba_gpu_session_t session = gba_gpu_open(&member, GBA_GPU_BLOCK);
  *         for (...) {
  *             ...;
- *             if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0)) ...
+ *             if (GBA_OK != gba_gpu_barrier(&member, GBA_GPU_BLOCK, GBA_GPU_ACQ_REL, 0)) ...
  *         }
- *         gba_gpu_close(&session);
  *     }
  *
  * One thread of the cooperating ones rings the doorbell with one 64-bit store, and polls the flag.
- * The count of a member is in GPU memory, so a kernel that is launched again, or a graph that is
- * replayed, goes on. A session keeps it in a register.
+ * The count of a member is in GPU memory alone: an arrival loads it and stores it. So all copies of
+ * a member are the same member, and a kernel that is launched again, or a graph that is replayed,
+ * goes on.
  *
  * Memory, at system scope: what the cooperating threads wrote before gba_gpu_arrive with RELEASE is
  * visible to every thread of every member, CPU or GPU, that has returned from gba_gpu_wait with
@@ -48,9 +46,28 @@ typedef enum gba_gpu_order {
 #include <sched.h>
 #include <time.h>
 
-#define GBA_GPU_FN                      static inline
+#define GBA_GPU_FN static inline
+
+/* A test replaces the memory of the GPU and its clock by its own. */
+#ifndef GBA_GPU_STORE
 #define GBA_GPU_STORE(to, value, order) __atomic_store_n((to), (value), (order))
 #define GBA_GPU_LOAD(from, order)       __atomic_load_n((from), (order))
+#endif
+
+GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
+{
+    (void)direct;
+    if (GBA_GPU_RELAXED == order)
+        GBA_GPU_STORE(to, value, __ATOMIC_RELAXED);
+    else
+        GBA_GPU_STORE(to, value, __ATOMIC_RELEASE);
+}
+
+GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
+{
+    return GBA_GPU_RELAXED == order ? GBA_GPU_LOAD(from, __ATOMIC_RELAXED)
+                                    : GBA_GPU_LOAD(from, __ATOMIC_ACQUIRE);
+}
 
 GBA_GPU_FN uint64_t gba_gpu_clock(void)
 {
@@ -61,41 +78,19 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A test with several threads for a warp, block or grid defines its own. */
-#ifndef GBA_GPU_LANE
+/* A test with several threads for a warp, block or grid defines this, and the names of CUDA that
+ * the functions below use. */
+#ifndef GBA_GPU_GRID_SYNC
 #define GBA_GPU_LANE(coop)                  0
 #define GBA_GPU_TOGETHER(coop)              ((void)(coop))
-#define GBA_GPU_SHARE(coop, member, status) (status)
+#define GBA_GPU_SHARE(coop, member, status) ((int)((void)(coop), (void)(member), (status)))
 #endif
-
-#elif defined(__HIPCC__)
-#include <hip/hip_cooperative_groups.h>
-
-#define GBA_GPU_FN static __device__ __forceinline__
-#define GBA_GPU_STORE(to, value, order) \
-    __hip_atomic_store((to), (value), (order), __HIP_MEMORY_SCOPE_SYSTEM)
-#define GBA_GPU_LOAD(from, order) __hip_atomic_load((from), (order), __HIP_MEMORY_SCOPE_SYSTEM)
-#define GBA_GPU_WARP_SYNC()                                    \
-    do {                                                       \
-        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront"); \
-        __builtin_amdgcn_wave_barrier();                       \
-        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront"); \
-    } while (0)
-#define GBA_GPU_WARP_SHARE(x)   __shfl((x), 0)
-#define GBA_GPU_WARP_LANE(rank) ((rank) % warpSize)
-
-GBA_GPU_FN uint64_t gba_gpu_clock(void)
-{
-    return wall_clock64() * 10u; /* 100 MHz */
-}
 
 #else
 #include <cooperative_groups.h>
 
-#define GBA_GPU_FN              static __device__ __forceinline__
-#define GBA_GPU_WARP_SYNC()     __syncwarp()
-#define GBA_GPU_WARP_SHARE(x)   __shfl_sync(0xFFFFFFFFu, (x), 0)
-#define GBA_GPU_WARP_LANE(rank) ((rank) % 32u)
+#define GBA_GPU_FN          static __device__ __forceinline__
+#define GBA_GPU_GRID_SYNC() cooperative_groups::this_grid().sync()
 
 /* To a device a fence and a store that the GPU neither splits nor merges (st.mmio, sm_70). */
 GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
@@ -131,24 +126,7 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
 }
 #endif
 
-#ifdef GBA_GPU_STORE
-GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
-{
-    (void)direct;
-    if (GBA_GPU_RELAXED == order)
-        GBA_GPU_STORE(to, value, __ATOMIC_RELAXED);
-    else
-        GBA_GPU_STORE(to, value, __ATOMIC_RELEASE);
-}
-
-GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
-{
-    return GBA_GPU_RELAXED == order ? GBA_GPU_LOAD(from, __ATOMIC_RELAXED)
-                                    : GBA_GPU_LOAD(from, __ATOMIC_ACQUIRE);
-}
-#endif
-
-#ifndef GBA_GPU_ON_CPU
+#ifdef GBA_GPU_GRID_SYNC
 /* The rank of this thread among the cooperating ones; only 0 is distinguished. */
 GBA_GPU_FN uint32_t GBA_GPU_LANE(gba_gpu_coop_t coop)
 {
@@ -157,87 +135,66 @@ GBA_GPU_FN uint32_t GBA_GPU_LANE(gba_gpu_coop_t coop)
     if (GBA_GPU_THREAD == coop)
         return 0;
     if (GBA_GPU_WARP == coop)
-        return GBA_GPU_WARP_LANE(rank);
+        return rank % 32u;
     return GBA_GPU_BLOCK == coop ? rank : rank + blockIdx.x + blockIdx.y + blockIdx.z;
 }
 
 GBA_GPU_FN void GBA_GPU_TOGETHER(gba_gpu_coop_t coop)
 {
     if (GBA_GPU_WARP == coop)
-        GBA_GPU_WARP_SYNC();
+        __syncwarp();
     else if (GBA_GPU_BLOCK == coop)
         __syncthreads();
     else if (GBA_GPU_GRID == coop)
-        cooperative_groups::this_grid().sync();
+        GBA_GPU_GRID_SYNC();
 }
 
-/* Pass the status of thread 0 to all. Each function begins together, so no thread overwrites a
- * status that another one has not read. */
+/* Pass the status of thread 0 to all. A status other than GBA_OK may be followed by a wait without
+ * an arrival, so the threads leave together then: nobody overwrites what another one has not read.
+ * After GBA_OK the next arrival does that. */
 GBA_GPU_FN int GBA_GPU_SHARE(gba_gpu_coop_t coop, const gba_gpu_member_t *member, int status)
 {
-    __shared__ int shared;
+    volatile uint64_t *last = &member->count[1];
+    int all = 0;
 
     if (GBA_GPU_WARP == coop) {
-        status = GBA_GPU_WARP_SHARE(status);
+        status = __shfl_sync(0xFFFFFFFFu, status, 0);
         /* A shuffle orders no memory: what the other lanes load next belongs behind thread 0's
          * acquiring load, as __syncthreads has it for a block. */
-        GBA_GPU_WARP_SYNC();
-        return status;
-    }
-    if (GBA_GPU_BLOCK == coop) {
+        __syncwarp();
+    } else if (GBA_GPU_BLOCK == coop && 0 == __syncthreads_or(status)) {
+        status = GBA_OK;
+    } else if (GBA_GPU_BLOCK == coop) { /* bit by bit, without shared memory */
+        for (int bit = 0; bit < 8; bit++)
+            all |= __syncthreads_or(-status >> bit & 1) ? 1 << bit : 0;
+        status = -all;
+    } else if (GBA_GPU_GRID == coop) {
         if (0 == GBA_GPU_LANE(coop))
-            shared = status;
-        __syncthreads();
-        return shared;
-    }
-    if (GBA_GPU_GRID == coop) {
-        if (0 == GBA_GPU_LANE(coop))
-            *(volatile uint64_t *)&member->count[1] = (uint64_t)(int64_t)status;
-        cooperative_groups::this_grid().sync();
-        return (int)*(volatile uint64_t *)&member->count[1];
+            *last = (uint64_t)(int64_t)status;
+        GBA_GPU_GRID_SYNC();
+        status = (int)*last;
+        if (GBA_OK != status)
+            GBA_GPU_GRID_SYNC();
     }
     return status;
 }
 #endif
 
-/* ------------------------------------------------------------------------------- sessions --- */
-
-/* A member in use by a kernel, with its count in a register. */
-typedef struct gba_gpu_session {
-    gba_gpu_member_t member;
-    gba_gpu_coop_t coop;
-    uint32_t lane;
-    uint32_t sequence; /* of the last arrival */
-} gba_gpu_session_t;
-
-/* Begin. The cooperating threads are those of `coop` of the calling thread. */
-GBA_GPU_FN gba_gpu_session_t gba_gpu_open(const gba_gpu_member_t *member, gba_gpu_coop_t coop)
-{
-    gba_gpu_session_t session = {*member, coop, (uint32_t)GBA_GPU_LANE(coop), 0};
-
-    if (0 == session.lane)
-        session.sequence = (uint32_t)*member->count;
-    return session;
-}
-
-/* End: store the count for the next kernel. The last round has been waited for, or this kernel was
- * the last one of a failed member. */
-GBA_GPU_FN void gba_gpu_close(gba_gpu_session_t *session)
-{
-    if (0 == session->lane)
-        *session->member.count = session->sequence;
-}
+/* ------------------------------------------------------------------------------- barriers --- */
 
 /* Arrive at the next round. order: RELEASE and ACQ_REL release, the others order nothing. */
-GBA_GPU_FN void gba_gpu_session_arrive(gba_gpu_session_t *session, gba_gpu_order_t order)
+GBA_GPU_FN void gba_gpu_arrive(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
+                               gba_gpu_order_t order)
 {
-    GBA_GPU_TOGETHER(session->coop);
-    if (0 != session->lane)
+    uint32_t sequence;
+
+    GBA_GPU_TOGETHER(coop);
+    if (0 != GBA_GPU_LANE(coop))
         return;
-    session->sequence++;
-    gba_gpu_store(session->member.doorbell,
-                  (uint64_t)session->sequence << 32 | session->member.member,
-                  GBA_GPU_ACQUIRE == order ? GBA_GPU_RELAXED : order, session->member.direct);
+    sequence = (uint32_t)*member->count + 1;
+    *member->count = sequence;
+    gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | member->member,
+                  GBA_GPU_ACQUIRE == order ? GBA_GPU_RELAXED : order, member->direct);
 }
 
 /* Whether a round has failed, by a fate whose upper half is not 0. The flag of a proxied member is
@@ -253,19 +210,20 @@ GBA_GPU_FN int gba_gpu_fate(const gba_gpu_member_t *member, uint64_t word, uint3
 GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
                             gba_gpu_order_t order, uint64_t limit_ns)
 {
-    uint64_t began = 0, word;
+    uint64_t began = 0, fate = 0, word;
 
     for (uint32_t polls = 1;; polls++) {
         word = gba_gpu_load(member->flag, order);
         if ((0 == word >> 32 || member->direct) && (int32_t)((uint32_t)word - sequence) >= 0)
             return GBA_OK;
-        if (0 != word >> 32 && !member->direct)
-            return gba_gpu_fate(member, word, sequence);
+        if (!member->direct)
+            fate = word;
+        if (0 != fate >> 32) /* of a direct member stored after the last release, and seen before */
+            return gba_gpu_fate(member, fate, sequence);
         if (0 != polls % 16)
             continue;
-        word = member->direct ? gba_gpu_load(member->fate, order) : 0;
-        if (0 != word >> 32)
-            return gba_gpu_fate(member, word, sequence);
+        if (member->direct)
+            fate = gba_gpu_load(member->fate, GBA_GPU_ACQUIRE);
         word = gba_gpu_clock();
         began = 0 == began ? word : began;
         if (0 != limit_ns && word - began > limit_ns)
@@ -283,85 +241,23 @@ GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
  * nothing. limit_ns: 0: none. Returns GBA_OK: all members have arrived; GBA_ERR_TIMEOUT: wait
  * again, but do not arrive again; another error: no further round ends.
  */
-GBA_GPU_FN gba_status_t gba_gpu_session_wait(gba_gpu_session_t *session, gba_gpu_order_t order,
-                                             uint64_t limit_ns)
-{
-    int status = GBA_OK;
-
-    if (0 == session->lane)
-        status = gba_gpu_poll(&session->member, session->sequence,
-                              GBA_GPU_RELEASE == order ? GBA_GPU_RELAXED : order, limit_ns);
-    return (gba_status_t)GBA_GPU_SHARE(session->coop, &session->member, status);
-}
-
-/* Arrive and wait. */
-GBA_GPU_FN gba_status_t gba_gpu_session_barrier(gba_gpu_session_t *session, gba_gpu_order_t order,
-                                                uint64_t limit_ns)
-{
-    gba_gpu_session_arrive(session, order);
-    return gba_gpu_session_wait(session, order, limit_ns);
-}
-
-/* ---------------------------------------------------------------------------- single calls --- */
-
-/* The same in one call, with the count in GPU memory: for a kernel with one barrier, or one that
- * arrives and another one that waits. */
-GBA_GPU_FN void gba_gpu_arrive(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
-                               gba_gpu_order_t order)
-{
-    gba_gpu_session_t session = gba_gpu_open(member, coop);
-
-    gba_gpu_session_arrive(&session, order);
-    gba_gpu_close(&session);
-}
-
 GBA_GPU_FN gba_status_t gba_gpu_wait(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
                                      gba_gpu_order_t order, uint64_t limit_ns)
 {
-    gba_gpu_session_t session = gba_gpu_open(member, coop);
+    int status = GBA_OK;
 
-    return gba_gpu_session_wait(&session, order, limit_ns);
+    if (0 == GBA_GPU_LANE(coop))
+        status = gba_gpu_poll(member, (uint32_t)*member->count,
+                              GBA_GPU_RELEASE == order ? GBA_GPU_RELAXED : order, limit_ns);
+    return (gba_status_t)GBA_GPU_SHARE(coop, member, status);
 }
 
+/* Arrive and wait. */
 GBA_GPU_FN gba_status_t gba_gpu_barrier(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
                                         gba_gpu_order_t order, uint64_t limit_ns)
 {
-    gba_gpu_session_t session = gba_gpu_open(member, coop);
-    gba_status_t status = gba_gpu_session_barrier(&session, order, limit_ns);
-
-    gba_gpu_close(&session);
-    return status;
+    gba_gpu_arrive(member, coop, order);
+    return gba_gpu_wait(member, coop, order, limit_ns);
 }
-
-#if defined(__cplusplus) && !defined(GBA_GPU_ON_CPU)
-/* A session in the shape of NCCL's barrier sessions. */
-class gba_gpu_barrier_session
-{
-  public:
-    __device__ gba_gpu_barrier_session(gba_gpu_coop_t coop, const gba_gpu_member_t &member)
-        : session(gba_gpu_open(&member, coop))
-    {
-    }
-    __device__ ~gba_gpu_barrier_session()
-    {
-        gba_gpu_close(&session);
-    }
-    __device__ void arrive(gba_gpu_order_t order = GBA_GPU_RELEASE)
-    {
-        gba_gpu_session_arrive(&session, order);
-    }
-    __device__ gba_status_t wait(gba_gpu_order_t order = GBA_GPU_ACQUIRE, uint64_t limit_ns = 0)
-    {
-        return gba_gpu_session_wait(&session, order, limit_ns);
-    }
-    __device__ gba_status_t sync(gba_gpu_order_t order = GBA_GPU_ACQ_REL, uint64_t limit_ns = 0)
-    {
-        return gba_gpu_session_barrier(&session, order, limit_ns);
-    }
-
-  private:
-    gba_gpu_session_t session;
-};
-#endif
 
 #endif

@@ -38,12 +38,11 @@ __device__ static void step(unsigned now, cells *mine, const cells *left, const 
 __global__ void all_steps(gba_gpu_member_t member, cells *mine, const cells *left,
                           const cells *right, int *status)
 {
-    gba_gpu_barrier_session session(GBA_GPU_BLOCK, member);
     gba_status_t last = GBA_OK;
 
     for (unsigned now = 0; GBA_OK == last && now < STEPS; now++) {
         step(now, mine, left, right);
-        last = session.sync(GBA_GPU_ACQ_REL, 60000000000ull);
+        last = gba_gpu_barrier(&member, GBA_GPU_BLOCK, GBA_GPU_ACQ_REL, 60000000000ull);
     }
     if (0 == threadIdx.x)
         *status = last;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GPU members on a GPU: early exit, streams, graphs, failures, and times beside those of a kernel
- * that does the least (the prototype). contrib/gpu/check builds and runs it. The parent forks the
- * processes of each test and never uses CUDA itself. The argument "mps": the tests with several
- * processes on the GPU.
+ * GPU members on a GPU: early exit and what is visible after a barrier, streams, graphs, failures,
+ * and times. contrib/gpu/check builds and runs it. The parent forks the processes of each test and
+ * never uses CUDA itself. The argument "mps": the tests with several processes on the GPU.
  */
 #include <algorithm>
 #include <cstdarg>
@@ -12,7 +11,6 @@
 #include <cstring>
 #include <ctime>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -21,7 +19,6 @@
 
 #define LIMIT_NS   20000000000ull /* of a kernel's wait, so that a fault ends */
 #define ROUNDS     20000u
-#define PAIR       256u /* threads of the kernel in a test with a CPU rank */
 #define BLOCKS_MAX 64u
 #define CK(call)                                                                   \
     do {                                                                           \
@@ -56,63 +53,62 @@ static void say(double ns, const char *format, ...)
 
 /* -------------------------------------------------------------------------------- kernels --- */
 
-/* Each block is a member, by one thread or all. It stores a plain word before each barrier and
- * reads that of the next block after it. */
+/* Words of two members: table[i] are those of member i, which reads table[i + 1]. Each thread loads
+ * them by plain loads before a barrier, so that the L1 cache has them, stores its own by a plain
+ * store, and finds all new ones by plain loads after the barrier. A second barrier keeps the words
+ * until all have read. A block is a member, or the grid is one. */
 template <gba_gpu_coop_t COOP>
-__global__ void rounds_kernel(const gba_gpu_member_t *members, uint32_t first, uint32_t rounds,
-                              uint32_t *data, unsigned long long *bad)
+__global__ void litmus_kernel(const gba_gpu_member_t *members, uint32_t first, uint32_t rounds,
+                              uint64_t *const *table, uint32_t words, unsigned long long *bad)
 {
-    gba_gpu_session_t session;
+    const bool grid = GBA_GPU_GRID == COOP;
+    const uint32_t index = grid ? 0 : blockIdx.x;
+    const uint32_t self = grid ? blockIdx.x * blockDim.x + threadIdx.x : threadIdx.x;
+    const gba_gpu_member_t member = members[index];
+    uint64_t *mine = table[index], warm = 0;
+    const uint64_t *theirs = table[index + 1];
 
-    if (GBA_GPU_THREAD == COOP && 0 != threadIdx.x)
-        return;
-    session = gba_gpu_open(&members[blockIdx.x], COOP);
     for (uint32_t round = first + 1; round <= first + rounds; round++) {
-        if (0 == threadIdx.x)
-            ((volatile uint32_t *)data)[blockIdx.x * 32] = round;
-        if (GBA_OK != gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, LIMIT_NS)) {
-            atomicAdd(bad, 1ull << 32);
-            break;
-        }
-        if (0 == threadIdx.x &&
-            (int32_t)(((volatile uint32_t *)data)[(blockIdx.x + 1) % gridDim.x * 32] - round) < 0)
-            atomicAdd(bad, 1ull);
-    }
-    gba_gpu_close(&session);
-}
-
-/* The same by single calls, with the count in memory, against another rank: each thread stores a
- * word before a barrier, and reads the other rank's word after it. */
-template <gba_gpu_coop_t COOP>
-__global__ void pair_kernel(gba_gpu_member_t member, uint32_t first, uint32_t rounds,
-                            uint64_t *mine, const uint64_t *theirs, unsigned long long *bad)
-{
-    const uint32_t self = blockIdx.x * blockDim.x + threadIdx.x;
-
-    if ((GBA_GPU_THREAD == COOP && 0 != self) || (GBA_GPU_WARP == COOP && self > 31) ||
-        (GBA_GPU_BLOCK == COOP && 0 != blockIdx.x))
-        return;
-    for (uint32_t round = first + 1; round <= first + rounds; round++) {
-        ((volatile uint64_t *)mine)[self] = round;
+        for (uint32_t i = 0; i < words; i++)
+            warm += theirs[i];
+        mine[self] = round;
         if (GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS)) {
             atomicAdd(bad, 1ull << 32);
             break;
         }
-        if (*(volatile const uint64_t *)theirs < round)
-            atomicAdd(bad, 1ull);
+        for (uint32_t i = 0; i < words; i++)
+            if (theirs[i] != round)
+                atomicAdd(bad, 1ull);
+        if (GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS)) {
+            atomicAdd(bad, 1ull << 32);
+            break;
+        }
     }
+    if (42 == warm) /* keeps the loads */
+        mine[self] = warm;
+}
+
+/* Barriers and nothing else, each block a member by one thread or all. */
+template <gba_gpu_coop_t COOP>
+__global__ void rounds_kernel(const gba_gpu_member_t *members, uint32_t rounds,
+                              unsigned long long *bad)
+{
+    const gba_gpu_member_t member = members[blockIdx.x];
+
+    if (GBA_GPU_THREAD == COOP && 0 != threadIdx.x)
+        return;
+    for (uint32_t round = 0; round < rounds; round++)
+        if (GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS)) {
+            atomicAdd(bad, 1ull << 32);
+            break;
+        }
 }
 
 __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t *status)
 {
-    gba_gpu_barrier_session session(GBA_GPU_THREAD, member);
-
     *(volatile uint64_t *)status = 1;
-    *(volatile uint64_t *)status = (uint64_t)(1000 + session.sync(GBA_GPU_ACQ_REL, limit_ns));
-}
-
-__global__ void nothing_kernel()
-{
+    *(volatile uint64_t *)status =
+        (uint64_t)(1000 + gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, limit_ns));
 }
 
 __global__ void store_kernel(uint64_t *to, uint64_t value)
@@ -120,38 +116,32 @@ __global__ void store_kernel(uint64_t *to, uint64_t value)
     *(volatile uint64_t *)to = value;
 }
 
-/* The least: a store and a poll, without a product around them. */
-__global__ void least_kernel(uint64_t *door, uint64_t *flag, uint32_t first, uint32_t rounds,
-                             uint32_t *data)
+/* What a poll costs another warp of its SM, whose data is in the L1 cache: ns of a pass over the
+ * words. order: of the poll; ACQ_REL: nobody polls. */
+__global__ void neighbour_kernel(const uint64_t *flag, gba_gpu_order_t order, const uint64_t *words,
+                                 uint64_t *out)
 {
-    if (0 != threadIdx.x)
-        return;
-    for (uint32_t round = first + 1; round <= first + rounds; round++) {
-        ((volatile uint32_t *)data)[blockIdx.x * 32] = round;
-        gba_gpu_store(&door[8 * blockIdx.x], (uint64_t)round << 32 | blockIdx.x, GBA_GPU_RELEASE,
-                      0);
-        while ((int32_t)((uint32_t)gba_gpu_load(&flag[8 * blockIdx.x], GBA_GPU_ACQUIRE) - round) <
-               0)
-            ;
-    }
-}
+    __shared__ volatile int done;
+    uint64_t sum = 0, began;
 
-/* The floor: a counter in GPU memory among blocks. */
-__global__ void floor_kernel(unsigned *count, volatile unsigned *flag, uint32_t first,
-                             uint32_t rounds)
-{
-    for (uint32_t round = first + 1; round <= first + rounds; round++) {
-        __threadfence();
-        if (atomicAdd(count, 1) == gridDim.x - 1) {
-            *count = 0;
-            __threadfence();
-            *flag = round;
-        } else {
-            while ((int32_t)(*flag - round) < 0)
-                ;
-        }
-        __threadfence();
+    if (0 == threadIdx.x)
+        done = 0;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        while (0 == threadIdx.x && GBA_GPU_ACQ_REL != order && 0 == done)
+            sum += gba_gpu_load(flag, order);
+    } else {
+        began = gba_gpu_clock();
+        for (uint32_t pass = 0; pass < 1000; pass++)
+            for (uint32_t i = threadIdx.x - 32; i < 2048; i += 32)
+                sum += words[(i + pass) % 2048];
+        __syncwarp();
+        if (32 == threadIdx.x)
+            out[0] = (gba_gpu_clock() - began) / 1000;
+        done = 1;
     }
+    if (42 == sum)
+        out[1] = sum;
 }
 
 /* -------------------------------------------------------------------------- a rank on a GPU --- */
@@ -161,7 +151,8 @@ struct rank {
     uint32_t count;
     gba_gpu_member_t member[BLOCKS_MAX];
     gba_gpu_member_t *members; /* in GPU memory */
-    uint32_t *data;
+    uint64_t **table;          /* of litmus_kernel */
+    uint64_t *data;            /* 2 * 64 words in GPU memory */
     unsigned long long *bad;
     uint64_t *user; /* all->user for the GPU */
 };
@@ -178,9 +169,10 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
     CK(cudaHostRegister(me->all->user, sizeof me->all->user, cudaHostRegisterMapped));
     CK(cudaHostGetDevicePointer((void **)&rank->user, me->all->user, 0));
     CK(cudaMalloc(&rank->members, sizeof rank->member));
-    CK(cudaMalloc(&rank->data, BLOCKS_MAX * 128));
+    CK(cudaMallocManaged(&rank->table, 3 * sizeof *rank->table));
+    CK(cudaMalloc(&rank->data, 128 * sizeof *rank->data));
     CK(cudaMalloc(&rank->bad, sizeof *rank->bad));
-    CK(cudaMemset(rank->data, 0, BLOCKS_MAX * 128));
+    CK(cudaMemset(rank->data, 0, 128 * sizeof *rank->data));
     CK(cudaMemset(rank->bad, 0, sizeof *rank->bad));
     if (!member_team(me, device, true))
         return false;
@@ -203,7 +195,7 @@ static bool rank_end(struct rank *rank)
     CK(cudaDeviceSynchronize());
     CK(cudaMemcpy(&bad, rank->bad, sizeof bad, cudaMemcpyDeviceToHost));
     if (0 != bad)
-        printf("%llu early exits, %llu failed barriers\n", bad & 0xFFFFFFFFu, bad >> 32);
+        printf("%llu old words, %llu failed barriers\n", bad & 0xFFFFFFFFu, bad >> 32);
     for (uint32_t i = 0; i < rank->count; i++)
         good &= GBA_OK == gba_gpu_member_destroy(&rank->member[i]);
     CK(cudaHostUnregister(rank->me->all->user));
@@ -211,22 +203,90 @@ static bool rank_end(struct rank *rank)
     return good && 0 == bad;
 }
 
-template <gba_gpu_coop_t COOP>
-static void rounds_launch(struct rank *rank, uint32_t first, uint32_t rounds = ROUNDS)
+/* -------------------------------------------------------------------------------- visible --- */
+
+/* The threads of a member by its kind, and how they are launched. */
+template <gba_gpu_coop_t COOP> static uint32_t litmus_launch(struct rank *rank, uint32_t first)
 {
-    rounds_kernel<COOP><<<rank->count, GBA_GPU_BLOCK == COOP ? 256 : 32>>>(
-        rank->members, first, rounds, rank->data, rank->bad);
+    const uint32_t words = GBA_GPU_THREAD == COOP ? 1 : GBA_GPU_WARP == COOP ? 32 : 64;
+    const uint32_t blocks = GBA_GPU_GRID == COOP ? 4 : rank->count;
+    uint32_t rounds = 1000, count = words;
+    void *args[] = {&rank->members, &first, &rounds, &rank->table, &count, &rank->bad};
+
+    CK(cudaLaunchCooperativeKernel((void *)litmus_kernel<COOP>, dim3(blocks),
+                                   dim3(GBA_GPU_GRID == COOP ? words / blocks : words), args, 0,
+                                   NULL));
+    return words;
 }
 
-/* The median of five runs of a kernel with ROUNDS barriers, ns a barrier. */
-template <typename Launch> static double median(Launch launch, uint32_t rounds = ROUNDS)
+static uint32_t (*const litmus[])(struct rank *, uint32_t) = {
+    litmus_launch<GBA_GPU_THREAD>, litmus_launch<GBA_GPU_WARP>, litmus_launch<GBA_GPU_BLOCK>,
+    litmus_launch<GBA_GPU_GRID>};
+
+/* Two members on two SMs, whose words are in GPU memory. */
+static int two_members(struct member *me, void *)
+{
+    struct rank rank;
+
+    if (!rank_begin(&rank, me, 2, "none", false))
+        return 1;
+    rank.table[0] = rank.table[2] = rank.data;
+    rank.table[1] = rank.data + 64;
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        (void)litmus[kind](&rank, 1000 * kind);
+        CK(cudaDeviceSynchronize());
+    }
+    return rank_end(&rank) ? 0 : 1;
+}
+
+/* Rank 0 takes part by the CPU, rank 1 by a kernel of a thread, a warp, a block, or a grid. The
+ * words of both are in host memory. arg: the device. */
+static int mixed_ranks(struct member *me, void *arg)
+{
+    static const uint32_t threads[] = {1, 32, 64, 64};
+    const char *device = (const char *)arg;
+    uint64_t *user = me->all->user, round = 0;
+    struct rank rank;
+    bool good;
+
+    if (1 == me->rank) {
+        if (!rank_begin(&rank, me, 1, device, false))
+            return 1;
+        rank.table[0] = rank.user;
+        rank.table[1] = rank.user + 1024;
+        for (uint32_t kind = 0; kind < 4; kind++)
+            (void)litmus[kind](&rank, 1000 * kind);
+        return rank_end(&rank) ? 0 : 1;
+    }
+    good = member_team(me, device, false);
+    while (good && round < 4000) {
+        const uint32_t words = threads[round++ / 1000];
+
+        for (uint32_t i = 0; i < words; i++)
+            __atomic_store_n(&user[1024 + i], round, __ATOMIC_RELAXED);
+        good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+        for (uint32_t i = 0; i < words; i++)
+            if (__atomic_load_n(&user[i], __ATOMIC_RELAXED) != round)
+                good = printf("early: CPU, round %lu, thread %u\n", (unsigned long)round, i) < 0;
+        good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+    }
+    if (strstr(device, "die") != NULL)
+        printf("%s\n", gba_team_why(me->team));
+    member_end(me);
+    return good ? 0 : 1;
+}
+
+/* ---------------------------------------------------------------------------------- times --- */
+
+/* The median of five runs, ns a round. */
+template <typename Launch> static double median(Launch launch, uint32_t rounds)
 {
     std::vector<double> times;
     double began;
 
     for (uint32_t run = 0; run < 6; run++) {
         began = now_ns();
-        launch(run * rounds);
+        launch();
         CK(cudaDeviceSynchronize());
         if (run > 0)
             times.push_back((now_ns() - began) / rounds);
@@ -235,246 +295,86 @@ template <typename Launch> static double median(Launch launch, uint32_t rounds =
     return times[2];
 }
 
-/* ---------------------------------------------------------------------------------- times --- */
-
-struct least_device {
-    volatile uint64_t *door, *flag;
-    uint32_t members;
-    uint64_t stop;
-};
-
-static void *least_serve(void *arg)
+template <gba_gpu_coop_t COOP> static double barriers(struct rank *rank)
 {
-    least_device *device = (least_device *)arg;
-
-    for (uint32_t next = 1;; next++) {
-        for (uint32_t i = 0; i < device->members; i++)
-            while ((int32_t)((uint32_t)(device->door[8 * i] >> 32) - next) < 0)
-                if (0 != word_get(&device->stop))
-                    return NULL;
-        __atomic_thread_fence(__ATOMIC_ACQ_REL);
-        for (uint32_t i = 0; i < device->members; i++)
-            device->flag[8 * i] = next;
-    }
+    return median(
+        [&] { rounds_kernel<COOP><<<rank->count, 256>>>(rank->members, ROUNDS, rank->bad); },
+        ROUNDS);
 }
 
-static double least(uint32_t members)
+/* One process with 1 to 64 members, in kernels and in a stream. */
+static int times(struct member *me, void *)
 {
-    least_device device = {};
-    uint64_t *memory, *words;
-    uint32_t *data;
-    pthread_t thread;
-    double ns;
-
-    CK(cudaHostAlloc(&memory, 65536, cudaHostAllocMapped));
-    memset(memory, 0, 65536);
-    CK(cudaHostGetDevicePointer((void **)&words, memory, 0));
-    CK(cudaMalloc(&data, BLOCKS_MAX * 128));
-    device.door = memory;
-    device.flag = memory + 4096;
-    device.members = members;
-    pthread_create(&thread, NULL, least_serve, &device);
-    ns = median([&](uint32_t first) {
-        least_kernel<<<members, 32>>>(words, words + 4096, first, ROUNDS, data);
-    });
-    word_set(&device.stop, 1);
-    pthread_join(thread, NULL);
-    CK(cudaFree(data));
-    CK(cudaFreeHost(memory));
-    return ns;
-}
-
-static double floor_of(uint32_t blocks)
-{
-    unsigned *words;
-    double ns;
-
-    CK(cudaMalloc(&words, 256));
-    CK(cudaMemset(words, 0, 256));
-    ns = median(
-        [&](uint32_t first) { floor_kernel<<<blocks, 1>>>(words, words + 32, first, ROUNDS); });
-    CK(cudaFree(words));
-    return ns;
-}
-
-/* The same members by the store that a device needs (st.mmio). */
-static double by_mmio(struct rank *rank)
-{
-    for (uint32_t i = 0; i < rank->count; i++)
-        rank->member[i].direct = 1;
-    CK(cudaMemcpy(rank->members, rank->member, sizeof rank->member, cudaMemcpyHostToDevice));
-    CK(cudaMemset(rank->data, 0, BLOCKS_MAX * 128));
-    return median([&](uint32_t first) { rounds_launch<GBA_GPU_THREAD>(rank, first); });
-}
-
-/* One process with 1 to 64 members: times, early exit in GPU memory, and the goal. */
-static int times_alone(struct member *me, void *)
-{
-    static const uint32_t counts[] = {1, 2, 4, 8, 64};
+    static const uint32_t counts[] = {1, 8, 64};
     struct rank rank;
-    double base, thread, block, mmio;
-    bool good = true, met = true;
+    bool good = true;
 
     for (uint32_t count : counts) {
         if (!rank_begin(&rank, me, count, "none", false))
             return 1;
-        base = least(count);
-        thread = median([&](uint32_t first) { rounds_launch<GBA_GPU_THREAD>(&rank, first); });
-        CK(cudaMemset(rank.data, 0, BLOCKS_MAX * 128));
-        block = median([&](uint32_t first) { rounds_launch<GBA_GPU_BLOCK>(&rank, first); });
-        mmio = by_mmio(&rank);
+        say(barriers<GBA_GPU_THREAD>(&rank), "%u members of one process", count);
+        say(barriers<GBA_GPU_BLOCK>(&rank), "%u members, blocks of 256 threads", count);
         good &= rank_end(&rank);
-        say(base, "%u members of one process: the prototype", count);
-        say(thread, "%u members of one process (%.2f of the prototype)", count, thread / base);
-        say(block, "the same, blocks of 256 threads (%.2f of the prototype)", block / base);
-        say(mmio, "the same, by fence and st.mmio (%.2f of the prototype)", mmio / base);
-        met &= count > 8 || thread <= 1.15 * base;
     }
-    say(floor_of(2), "floor: 2 blocks of one GPU, a counter in its memory");
-    say(floor_of(128), "floor: 128 blocks");
-    if (!met)
-        printf("the goal of 1.15 of the prototype is missed\n");
-    return good && met ? 0 : 1;
+    for (int words = 1; words >= 0; words--) {
+        if (!rank_begin(&rank, me, 1, "none", 0 != words))
+            return 1;
+        say(median(
+                [&] {
+                    for (uint32_t i = 0; i < ROUNDS / 10; i++)
+                        (void)gba_gpu_barrier_on_stream(&rank.member[0], NULL);
+                },
+                ROUNDS / 10),
+            "in a stream, by %s", 0 != words ? "operations on words" : "a kernel of one thread");
+        good &= rank_end(&rank);
+    }
+    return good ? 0 : 1;
 }
 
-/* The time of one member, whose barriers in streams are operations on words or kernels. */
-template <typename Launch>
-static double one_member(struct member *me, bool words, Launch launch, uint32_t rounds, bool *good)
+/* What a poll by ld.acquire costs a neighbour, and one by ld.relaxed. */
+static int neighbours(struct member *, void *)
 {
+    static const char *const names[] = {"nobody polls", "a poll by ld.acquire", "",
+                                        "a poll by ld.relaxed"};
+    uint64_t *words, *out;
+
+    CK(cudaMalloc(&words, 2048 * sizeof *words));
+    CK(cudaMemset(words, 0, 2048 * sizeof *words));
+    CK(cudaHostAlloc(&out, 4096, cudaHostAllocMapped));
+    memset(out, 0, 4096);
+    for (int order : {GBA_GPU_ACQ_REL, GBA_GPU_ACQUIRE, GBA_GPU_RELAXED}) {
+        neighbour_kernel<<<1, 64>>>(out + 64, (gba_gpu_order_t)order, words, out);
+        CK(cudaDeviceSynchronize());
+        say((double)out[0], "16 KiB from the L1 cache by another warp: %s", names[order]);
+    }
+    return 0;
+}
+
+/* Each rank is a process with a kernel on the GPU. arg: the device; NULL: without MPS, so that the
+ * GPU switches between the processes. */
+static int processes(struct member *me, void *arg)
+{
+    const char *device = arg != NULL ? (const char *)arg : "none";
     struct rank rank;
     double ns;
 
-    if (!rank_begin(&rank, me, 1, "none", words))
-        return *good = false;
-    ns = median([&](uint32_t first) { launch(&rank, first); }, rounds);
-    *good &= GBA_OK == gba_gpu_member_status(&rank.member[0]) && rank_end(&rank);
-    return ns;
-}
-
-/* What a program does without: the kernel ends, the CPU synchronizes and makes the barrier; and the
- * barrier in a stream, by words and by a kernel. */
-static int times_cpu_and_stream(struct member *me, void *)
-{
-    const uint32_t rounds = ROUNDS / 10;
-    const auto in_stream = [](struct rank *rank, uint32_t) {
-        for (uint32_t i = 0; i < rounds; i++) {
-            nothing_kernel<<<1, 32>>>();
-            (void)gba_gpu_barrier_on_stream(&rank->member[0], NULL);
-        }
-    };
-    double kernel, cpu, words, launched;
-    bool good = true;
-
-    words = one_member(me, true, in_stream, rounds, &good);
-    launched = one_member(me, false, in_stream, rounds, &good);
-    kernel = one_member(
-        me, false,
-        [](struct rank *rank, uint32_t first) { rounds_launch<GBA_GPU_THREAD>(rank, first); },
-        ROUNDS, &good);
-    CK(cudaDeviceReset());
-    (void)cudaSetDeviceFlags(cudaDeviceScheduleSpin);
-    good &= member_team(me, "none", false);
-    cpu = median(
-        [&](uint32_t) {
-            for (uint32_t i = 0; i < rounds; i++) {
-                nothing_kernel<<<1, 32>>>();
-                CK(cudaStreamSynchronize(NULL));
-                (void)gba_bootstrap_team_barrier(me->boot_team);
-            }
-        },
-        rounds);
-    say(cpu, "the CPU drives it: kernel, cudaStreamSynchronize, barrier of the CPU, next kernel");
-    say(words, "in the stream: kernel, barrier by operations on words");
-    say(launched, "in the stream: kernel, barrier by a kernel of one thread");
-    if (cpu < 2 * kernel)
-        printf("the goal is missed: the CPU-driven barrier is not twice as slow as %.0f\n", kernel);
-    return good && cpu >= 2 * kernel ? 0 : 1;
-}
-
-static double cpu_seconds()
-{
-    rusage used;
-
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_utime.tv_sec + used.ru_stime.tv_sec +
-           (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
-}
-
-/* One CPU while barriers run, none when idle for a second. */
-static int cpu_use(struct member *me, void *)
-{
-    struct rank rank;
-    double busy, idle, began;
-
-    if (!rank_begin(&rank, me, 1, "none", false))
+    if (!rank_begin(&rank, me, 1, device, false))
         return 1;
-    began = now_ns();
-    busy = cpu_seconds();
-    rounds_launch<GBA_GPU_THREAD>(&rank, 0, 200000);
-    CK(cudaDeviceSynchronize());
-    busy = (cpu_seconds() - busy) / ((now_ns() - began) / 1e9);
-    sleep(2);
-    idle = cpu_seconds();
-    sleep(1);
-    idle = cpu_seconds() - idle;
-    printf("CPUs of the process: %.2f in barriers, %.3f when idle\n", busy, idle);
-    /* It wakes up again. */
-    rounds_launch<GBA_GPU_THREAD>(&rank, 200000, 100);
-    return rank_end(&rank) && busy < 1.2 && idle < 0.05 ? 0 : 1;
-}
-
-/* ------------------------------------------------------------------------------ with a CPU --- */
-
-template <gba_gpu_coop_t COOP>
-static void pair_launch(struct rank *rank, uint32_t first, uint32_t n)
-{
-    const bool grid = GBA_GPU_GRID == COOP;
-    uint64_t *mine = rank->user, *theirs = rank->user + 1024;
-    void *args[] = {&rank->member[0], &first, &n, &mine, &theirs, &rank->bad};
-
-    CK(cudaLaunchCooperativeKernel((void *)pair_kernel<COOP>, dim3(grid ? 4 : 1),
-                                   dim3(grid ? PAIR / 4 : PAIR), args, 0, NULL));
-}
-
-/* Rank 0 takes part by the CPU, rank 1 by a kernel of a thread, a warp, a block, or a grid, which
- * is launched twice. The words of both are in host memory. arg: the device. */
-static int mixed_ranks(struct member *me, void *arg)
-{
-    static const struct {
-        void (*launch)(struct rank *rank, uint32_t first, uint32_t rounds);
-        uint32_t threads;
-    } coops[] = {{pair_launch<GBA_GPU_THREAD>, 1},
-                 {pair_launch<GBA_GPU_WARP>, 32},
-                 {pair_launch<GBA_GPU_BLOCK>, PAIR},
-                 {pair_launch<GBA_GPU_GRID>, PAIR}};
-    const char *device = (const char *)arg;
-    const uint32_t rounds = 1000;
-    uint64_t *user = me->all->user, round = 0;
-    struct rank rank;
-    bool good;
-
-    if (1 == me->rank) {
-        if (!rank_begin(&rank, me, 1, device, false))
-            return 1;
-        for (uint32_t half = 0; half < 8; half++)
-            coops[half / 2].launch(&rank, half * rounds / 2, rounds / 2);
-        return rank_end(&rank) ? 0 : 1;
+    ns = now_ns();
+    if (arg == NULL) {
+        rounds_kernel<GBA_GPU_THREAD><<<1, 32>>>(rank.members, 200, rank.bad);
+        CK(cudaDeviceSynchronize());
+        ns = (now_ns() - ns) / 200;
+    } else {
+        ns = barriers<GBA_GPU_THREAD>(&rank);
     }
-    good = member_team(me, device, false);
-    while (good && round < 4 * rounds) {
-        const uint32_t threads = coops[round++ / rounds].threads;
-
-        word_set(&user[1024], round);
-        good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
-        for (uint32_t i = 0; i < threads; i++)
-            if (__atomic_load_n(&user[i], __ATOMIC_RELAXED) < round)
-                good = printf("early: CPU, round %lu, thread %u\n", (unsigned long)round, i) < 0;
-    }
-    if (strstr(device, "die") != NULL)
-        printf("%s\n", gba_team_why(me->team));
-    member_end(me);
-    return good ? 0 : 1;
+    if (0 == me->rank)
+        say(ns, "%u processes %s MPS, %s", me->all->size, arg == NULL ? "without" : "under",
+            device);
+    return rank_end(&rank) ? 0 : 1;
 }
+
+/* -------------------------------------------------------------------------------- streams --- */
 
 /* An event after a barrier in a stream completes only after rank 0 has arrived; then a graph that
  * makes the barrier at each replay. arg: not NULL: by operations on words. */
@@ -532,11 +432,14 @@ static int stream_order(struct member *me, void *arg)
 
 /* ------------------------------------------------------------------------------- failures --- */
 
-/* Rank 0 arrives late, is stopped, or is killed (arg) by rank 1, which waits in a kernel. */
+/* Rank 0 arrives late, is stopped, or is killed (arg) by rank 1, which waits in a kernel, by a time
+ * limit or without one ("aborted"). */
 static int failing(struct member *me, void *arg)
 {
     const char *what = (const char *)arg;
-    const bool killed = 0 == strcmp(what, "killed"), stopped = 0 == strcmp(what, "stopped");
+    const bool aborted = 0 == strcmp(what, "aborted"), stopped = 0 == strcmp(what, "stopped");
+    const bool killed = aborted || 0 == strcmp(what, "killed");
+    const int expected = aborted ? GBA_ERR_STALE : killed ? GBA_ERR_TIMEOUT : GBA_OK;
     uint64_t *rank_0 = &me->all->user[0], *late = &me->all->user[1], *status = &me->all->user[2];
     struct rank rank;
     bool good;
@@ -553,7 +456,11 @@ static int failing(struct member *me, void *arg)
     word_await(rank_0, 1);
     if (stopped)
         kill((pid_t)*rank_0, SIGSTOP);
-    wait_kernel<<<1, 1>>>(rank.member[0], killed ? 500000000ull : LIMIT_NS, rank.user + 2);
+    wait_kernel<<<1, 1>>>(rank.member[0],
+                          aborted  ? 0
+                          : killed ? 500000000ull
+                                   : LIMIT_NS,
+                          rank.user + 2);
     word_await(status, 1);
     usleep(10000); /* the kernel has arrived, or will soon; not earlier than the others */
     if (killed) {
@@ -567,56 +474,10 @@ static int failing(struct member *me, void *arg)
         kill((pid_t)*rank_0, SIGCONT);
     }
     CK(cudaDeviceSynchronize());
-    good &= (uint64_t)(1000 + (killed ? GBA_ERR_TIMEOUT : GBA_OK)) == word_get(status);
+    good &= (uint64_t)(1000 + expected) == word_get(status);
     if (0 == strcmp(what, "leaves"))
         _exit(good ? 0 : 1); /* without destroying */
     return rank_end(&rank) && good ? 0 : 1;
-}
-
-/* ------------------------------------------------------------------------ several processes --- */
-
-/* Without MPS the GPU switches between two processes. */
-static int without_mps(struct member *me, void *)
-{
-    struct rank rank;
-    double ns;
-
-    if (!rank_begin(&rank, me, 1, "none", false))
-        return 1;
-    ns = now_ns();
-    rounds_launch<GBA_GPU_THREAD>(&rank, 0, 200);
-    CK(cudaDeviceSynchronize());
-    if (0 == me->rank)
-        say((now_ns() - ns) / 200, "2 processes without MPS");
-    return rank_end(&rank) ? 0 : 1;
-}
-
-/* Each rank is a process with a kernel on the GPU. The words are in host memory, and then in that
- * of the GPU. arg: the device. */
-static int processes(struct member *me, void *arg)
-{
-    const uint32_t size = me->all->size, next = (me->rank + 1) % size;
-    const char *device = (const char *)arg;
-    struct rank rank;
-    double host, gpu;
-    bool met;
-
-    if (!rank_begin(&rank, me, 1, device, false))
-        return 1;
-    host = median([&](uint32_t first) {
-        pair_kernel<GBA_GPU_THREAD><<<1, 32>>>(rank.member[0], first, ROUNDS,
-                                               rank.user + 64 * me->rank, rank.user + 64 * next,
-                                               rank.bad);
-    });
-    gpu = median([&](uint32_t first) { rounds_launch<GBA_GPU_THREAD>(&rank, first); });
-    met = gpu <= 5000 || 8 != size || 0 != strcmp(device, "none");
-    if (0 == me->rank) {
-        say(host, "%u processes under MPS, %s, with words in host memory", size, device);
-        say(gpu, "%u processes under MPS, %s", size, device);
-    }
-    if (!met)
-        printf("the goal of 5000 ns is missed: %.0f\n", gpu);
-    return rank_end(&rank) && met ? 0 : 1;
 }
 
 /* ----------------------------------------------------------------------------------- main --- */
@@ -643,9 +504,7 @@ int main(int argc, char **argv)
         test("8 processes, software", 8, processes, "none");
         test("8 processes, sim", 8, processes, "sim");
     } else {
-        test("times and early exit of 1 to 64 members", 1, times_alone, NULL);
-        test("driven by the CPU, and in a stream", 1, times_cpu_and_stream, NULL);
-        test("use of the CPU", 1, cpu_use, NULL);
+        test("plain loads of another SM's words", 1, two_members, NULL);
         test("a CPU rank and a GPU rank, software", 2, mixed_ranks, "none");
         test("a CPU rank and a GPU rank, sim", 2, mixed_ranks, "sim");
         test("a device that loses arrivals", 2, mixed_ranks, "sim?lose_arrival=500");
@@ -656,7 +515,9 @@ int main(int argc, char **argv)
         test("a stopped rank", 2, failing, "stopped");
         test("a killed rank: the wait ends by its limit", 2, failing, "killed", 1);
         test("a process that leaves its member", 2, failing, "leaves");
-        test("2 processes without MPS", 2, without_mps, NULL);
+        test("times of 1 to 64 members, and in a stream", 1, times, NULL);
+        test("a poll beside another warp", 1, neighbours, NULL);
+        test("2 processes without MPS", 2, processes, NULL);
     }
     printf("%d passed, %d failed\n", passed, failed);
     return 0 != failed;

@@ -146,8 +146,7 @@ FAKE(cuLaunchKernel,
     if (fake_cuda.capturing)
         fake_cuda.captured = *member;
     else
-        member->count[1] =
-            (uint64_t)(int64_t)gba_gpu_barrier(member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+        (void)gba_gpu_barrier(member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
     return function != &fake_cuda || 1 != gx * gy * gz * bx * by * bz || 0 != shared ||
            extra != NULL;
 }

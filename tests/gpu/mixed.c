@@ -39,14 +39,11 @@ static gba_status_t round_leave(const struct member *me, const struct mixed *mix
 void *kernel_run(void *arg)
 {
     struct kernel *kernel = arg;
-    gba_gpu_session_t session = gba_gpu_open(&kernel->gpu, GBA_GPU_THREAD);
-
     for (uint64_t round = 1; GBA_OK == kernel->status && round <= kernel->mixed->rounds; round++) {
         round_enter(kernel->me, kernel->slot, round);
-        kernel->status = gba_gpu_session_barrier(&session, GBA_GPU_ACQ_REL, 0);
+        kernel->status = gba_gpu_barrier(&kernel->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
         kernel->status = round_leave(kernel->me, kernel->mixed, round, kernel->status);
     }
-    gba_gpu_close(&session);
     return NULL;
 }
 

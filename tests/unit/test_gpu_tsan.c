@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gba/gpu.cuh on threads, for ThreadSanitizer: each of some GPU members is a block of two threads,
+ * gba/gpu.cuh on threads, for ThreadSanitizer, with the functions by which the threads of a GPU
+ * cooperate: of three GPU members one is a warp, one a block and one a grid, of three threads each,
  * and a thread is the device. Each thread writes a plain word before a barrier and reads those of
  * all members after it. Sequences wrap. Exit status 0: no error; 66: the sanitizer found a data
  * race, which the argument "relaxed" makes: the program runs itself with it.
@@ -15,36 +16,69 @@
 #include "gba/base/order.h"
 
 #define MEMBERS 3
-#define THREADS 2
+#define THREADS 3
 #define ROUNDS  400u
 #define FIRST   (UINT32_MAX - ROUNDS / 2) /* sequences wrap */
+#define SLOW(r) (0 == (r) % 4)            /* a round that ends when the members have given up */
 
-static struct block {
+/* ---------------------------------------------------------------------- the names of CUDA --- */
+
+struct index {
+    uint32_t x, y, z;
+};
+static _Thread_local struct index threadIdx, blockIdx;
+static const struct index blockDim = {THREADS, 1, 1};
+
+static struct team { /* a warp, block or grid */
     pthread_barrier_t together;
-    int status;
-} blocks[MEMBERS];
-static _Thread_local struct block *block; /* of this thread */
-static _Thread_local int lane;
+    int word;
+} teams[MEMBERS];
+static _Thread_local struct team *team; /* of this thread */
 
-static int share(int status)
+static void together(void)
 {
-    if (0 == lane)
-        block->status = status;
-    pthread_barrier_wait(&block->together);
-    return block->status;
+    pthread_barrier_wait(&team->together);
 }
 
+static int any(int set)
+{
+    int found;
+
+    if (0 != set)
+        __atomic_store_n(&team->word, 1, __ATOMIC_RELAXED);
+    together();
+    found = __atomic_load_n(&team->word, __ATOMIC_RELAXED);
+    together();
+    __atomic_store_n(&team->word, 0, __ATOMIC_RELAXED);
+    together();
+    return found;
+}
+
+static int shuffle(int value)
+{
+    if (0 == threadIdx.x)
+        team->word = value;
+    together();
+    value = team->word;
+    together();
+    return value;
+}
+
+static void device_dies(const uint64_t *word);
+
+#define __syncwarp()                    together()
+#define __syncthreads()                 together()
+#define __syncthreads_or(set)           any(set)
+#define __shfl_sync(mask, value, from)  shuffle(value)
+#define GBA_GPU_GRID_SYNC()             together()
+#define GBA_GPU_STORE(to, value, order) __atomic_store_n((to), (value), (order))
+#define GBA_GPU_LOAD(from, order)       (device_dies(from), __atomic_load_n((from), (order)))
 #define GBA_GPU_ON_CPU
-#define GBA_GPU_LANE(coop) (GBA_GPU_BLOCK == (coop) ? lane : 0)
-#define GBA_GPU_TOGETHER(coop)                      \
-    do {                                            \
-        if (GBA_GPU_BLOCK == (coop))                \
-            pthread_barrier_wait(&block->together); \
-    } while (0)
-#define GBA_GPU_SHARE(coop, member, status) (GBA_GPU_BLOCK == (coop) ? share(status) : (status))
 #include "gba/gpu.cuh"
 
-static gba_word_t door[MEMBERS], flag[MEMBERS];
+/* ------------------------------------------------------------------------------- barriers --- */
+
+static gba_word_t door[MEMBERS], flag[MEMBERS], fate;
 static uint64_t count[MEMBERS][2];
 static uint32_t data[2][MEMBERS][THREADS];
 static gba_word_t wrong;
@@ -59,13 +93,21 @@ static gba_gpu_member_t member_of(uint32_t i)
                               .member = i};
 }
 
+static bool there(uint32_t i, uint32_t round)
+{
+    const uint64_t word = gba_word_load_acquire(&door[i]);
+
+    return SLOW(round) ? word == ((uint64_t)round << 32 | GBA_GPU_GAVE_UP)
+                       : (int32_t)((uint32_t)(word >> 32) - round) >= 0;
+}
+
 /* Release the rounds up to `last`. */
 static void *device(void *unused)
 {
     (void)unused;
     for (uint32_t round = FIRST + 1; round != FIRST + ROUNDS + 1; round++) {
         for (uint32_t i = 0; i < MEMBERS; i++)
-            while ((int32_t)((uint32_t)(gba_word_load_acquire(&door[i]) >> 32) - round) < 0)
+            while (!there(i, round))
                 sched_yield();
         for (uint32_t i = 0; i < MEMBERS; i++)
             gba_word_store_release(&flag[i], round);
@@ -81,37 +123,67 @@ static void check(uint32_t round)
                 (void)gba_word_add_relaxed(&wrong, 1);
 }
 
-/* A thread of a block, in three "kernels": a session, single calls, and arrive and wait apart. */
+/* A barrier by a copy of the member. */
+static int by_copy(gba_gpu_member_t member, gba_gpu_coop_t coop, gba_gpu_order_t order)
+{
+    return gba_gpu_barrier(&member, coop, order, 0);
+}
+
+/* A thread of a warp, block or grid: barriers, and arrive and wait apart, with waits that end by
+ * their limit and are repeated. */
 static void *thread(void *arg)
 {
-    const uint32_t number = (uint32_t)(uintptr_t)arg, i = number / THREADS;
+    const uint32_t number = (uint32_t)(uintptr_t)arg, i = number / THREADS, lane = number % THREADS;
+    const gba_gpu_coop_t coop = (gba_gpu_coop_t)(GBA_GPU_WARP + i);
     const gba_gpu_order_t order = relaxed ? GBA_GPU_RELAXED : GBA_GPU_ACQ_REL;
     const gba_gpu_member_t member = member_of(i);
-    gba_gpu_session_t session;
     int status;
 
-    block = &blocks[i];
-    lane = (int)(number % THREADS);
+    team = &teams[i];
+    threadIdx.x = GBA_GPU_GRID == coop ? 0 : lane;
+    blockIdx.x = GBA_GPU_GRID == coop ? lane : 0;
     for (uint32_t round = FIRST + 1; round != FIRST + ROUNDS + 1; round++) {
         data[round % 2][i][lane] = round;
-        switch (round % 3) {
-        case 0:
-            session = gba_gpu_open(&member, GBA_GPU_BLOCK);
-            status = gba_gpu_session_barrier(&session, order, 0);
-            gba_gpu_close(&session);
-            break;
-        case 1:
-            status = gba_gpu_barrier(&member, GBA_GPU_BLOCK, order, 0);
-            break;
-        default:
-            gba_gpu_arrive(&member, GBA_GPU_BLOCK, relaxed ? order : GBA_GPU_RELEASE);
-            status = gba_gpu_wait(&member, GBA_GPU_BLOCK, relaxed ? order : GBA_GPU_ACQUIRE, 0);
+        if (SLOW(round)) {
+            gba_gpu_arrive(&member, coop, relaxed ? order : GBA_GPU_RELEASE);
+            do
+                status = gba_gpu_wait(&member, coop, relaxed ? order : GBA_GPU_ACQUIRE, 1);
+            while (GBA_ERR_TIMEOUT == status);
+        } else {
+            status = 1 == round % 2 ? gba_gpu_barrier(&member, coop, order, 0)
+                                    : by_copy(member, coop, order);
         }
         if (GBA_OK != status)
             (void)gba_word_add_relaxed(&wrong, 1);
         check(round);
     }
     return NULL;
+}
+
+/* ----------------------------------------------------------------------- limits, failures --- */
+
+static const uint64_t *dies; /* the device dies when this word is loaded; NULL: it does not */
+
+/* A device that releases the round, and dies before the GPU looks at the fate. */
+static void device_dies(const uint64_t *word)
+{
+    if (word != dies || dies == NULL)
+        return;
+    gba_word_store_release(&flag[0], FIRST + 1);
+    gba_word_store_release(&fate, (uint64_t)-GBA_ERR_DEAD << 32);
+}
+
+/* The flag, and then the fate: a round that the device has ended does not fail. */
+static bool direct(void)
+{
+    gba_gpu_member_t member = member_of(0);
+
+    member.fate = dies = (const uint64_t *)(uintptr_t)&fate;
+    member.direct = 1;
+    count[0][0] = FIRST;
+    gba_word_store_release(&flag[0], FIRST);
+    return GBA_OK == gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0) &&
+           GBA_ERR_DEAD == gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
 }
 
 /* A barrier that does not end: the time limit, later the release, and a failure. */
@@ -155,7 +227,7 @@ int main(int argc, char **argv)
 
     relaxed = argc > 1;
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        pthread_barrier_init(&blocks[i].together, NULL, THREADS);
+        pthread_barrier_init(&teams[i].together, NULL, THREADS);
         count[i][0] = FIRST;
         gba_word_store_relaxed(&door[i], (uint64_t)FIRST << 32);
         gba_word_store_relaxed(&flag[i], FIRST);
@@ -169,7 +241,7 @@ int main(int argc, char **argv)
         return 0;
     if (0 != gba_word_load_relaxed(&wrong) || (uint32_t)count[0][0] != FIRST + ROUNDS)
         return puts("FAIL: a barrier was left early, or failed") < 0 ? 2 : 1;
-    if (!limits())
+    if (!limits() || !direct())
         return puts("FAIL: time limits or failures") < 0 ? 2 : 1;
     if (!race_is_found(argv[0]))
         return puts("FAIL: the sanitizer does not find the race of relaxed barriers") < 0 ? 2 : 1;
