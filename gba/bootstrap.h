@@ -232,7 +232,8 @@ GBA_EXPORT gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap,
  * agree on another path; at other times they agree on what is due (gba_team_due). If the device is
  * dead, the barrier fails if a member that has completed it makes another call of the exchange
  * before its next barrier of the team.
- * Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a connection between hosts is lost; GBA_ERR_NOMEM. After
+ * Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a connection between hosts is lost; GBA_ERR_BUSY: a
+ * thread of another member makes barriers of another team of the bootstrap; GBA_ERR_NOMEM. After
  * an error the team can only be destroyed. Only the thread that makes the calls of the exchange
  * calls it. Collective. Blocks. Release on entry, acquire on return.
  */
@@ -268,8 +269,8 @@ GBA_EXPORT const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *te
  * Free a team, its device and its connections. With a device all members wait here for the last
  * one, because the death of the device may keep it in the last barrier; without one, and after an
  * error of gba_bootstrap_team_barrier or gba_bootstrap_team_attend, nobody waits. The bootstrap
- * lives longer. team: may be NULL. Only the thread that makes the calls of the exchange calls it.
- * Collective. Blocks.
+ * lives longer. team: may be NULL. A team that GPU members use is not freed (logged). Only the
+ * thread that makes the calls of the exchange calls it. Collective. Blocks.
  */
 GBA_EXPORT void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team);
 

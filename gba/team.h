@@ -163,8 +163,9 @@ GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t h
                                          uint32_t members, gba_prediction_t *prediction);
 
 /*
- * Leave the team and free it. No barrier may be in progress. team: may be NULL. Thread-safe on
- * different teams. Not collective. Never blocks. Sends nothing.
+ * Leave the team and free it. No barrier may be in progress. team: may be NULL. A team that GPU
+ * members or another holder use is not freed (logged). Thread-safe on different teams. Not
+ * collective. Never blocks. Sends nothing.
  */
 GBA_EXPORT void gba_team_destroy(gba_team_t *team);
 
@@ -314,16 +315,21 @@ typedef struct gba_team_own {
     /* Why hardware beside the CPU cannot use the group of the team: a word about the path, or a
      * sentence; "": it can, with the next fields. */
     const char *indirect;
-    void *doorbell;    /* as mapped here: a 64-bit register of the device */
-    const void *flag;  /* the release flag, 64 bits in the byte order of the device */
-    uint32_t member;   /* the low half of an arrival */
-    uint32_t sequence; /* of the last round */
-    bool under_way;    /* that round has not ended, as far as gba_team_watch knows */
+    void *doorbell;       /* as mapped here: a 64-bit register of the device */
+    const void *flag;     /* the release flag, 64 bits in the byte order of the device */
+    uint32_t member;      /* the low half of an arrival */
+    uint32_t sequence;    /* of the last round */
+    bool under_way;       /* that round has not ended, as far as gba_team_watch knows */
+    const void *exchange; /* gba_oob_t.ctx: the same for teams that share an exchange */
 } gba_team_own_t;
 
 /* Get what is known of this member. own: set; its pointers are valid until the path changes. Only
  * the thread that runs the team's barrier calls it. Not collective. Never blocks. */
 GBA_EXPORT void gba_team_own(const gba_team_t *team, gba_team_own_t *own);
+
+/* Hold a team for hardware or a thread that makes its barriers: gba_team_destroy then refuses. by:
+ * 1: one holder more; -1: one less; 0: none. Returns the holders. Thread-safe. Not collective. */
+GBA_EXPORT uint32_t gba_team_hold(gba_team_t *team, int by);
 
 /*
  * Watch a member whose hardware makes the barriers, of a team with gba_team_own_t.doorbell: count

@@ -73,7 +73,7 @@ static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr
 
     terms->trial_rotates = 2 == attr->params->trial_test;
     /* Nonblocking barriers of a team are not those of the runtime, which are not measured. */
-    terms->trial_fallback = attr->fallback != NULL && !team->stepped;
+    terms->trial_fallback = attr->fallback != NULL && !team->use.stepped;
     terms->trial_runs =
         0 != attr->params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
 }

@@ -28,6 +28,9 @@ gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t t
 /* The backend of a bootstrap, for the address of this member. */
 const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootstrap);
 
+/* Count a team that all members make. Returns its number, the same on all. */
+uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap);
+
 /* Whether members are on different hosts, or in containers without common memory. The same on all.
  */
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap);

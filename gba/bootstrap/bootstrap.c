@@ -29,6 +29,7 @@ struct gba_bootstrap {
     char message[GBA_BOOT_MESSAGE];
     char job[32];
     uint32_t host_members;
+    uint64_t teams;
     bool apart; /* not all members can share memory */
     bool oversubscribed;
     struct member_info *members; /* by rank */
@@ -242,6 +243,11 @@ const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap)
 const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootstrap)
 {
     return bootstrap->backend;
+}
+
+uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap)
+{
+    return ++bootstrap->teams;
 }
 
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap)

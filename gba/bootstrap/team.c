@@ -11,11 +11,13 @@
 #include <string.h>
 
 #include "gba/bootstrap.h"
+#include "gba/bootstrap/backend.h"
 #include "gba/gba.h"
 
-/* What a member passes to all others in one call: a notification, and a byte that is 1 if the
- * member has completed the barrier. The length is odd, so that no other call matches by chance. */
-#define NOTICE_BYTES (sizeof(gba_notification_t) + 1)
+/* What a member passes to all others in one call: the number of the team, a notification, and a
+ * byte that is 1 if the member has completed the barrier. The length is odd, so that no other call
+ * matches by chance. */
+#define NOTICE_BYTES (sizeof(uint64_t) + sizeof(gba_notification_t) + 1)
 
 /* The device of a member: its uuid, or if it does not answer so far its name. */
 struct device_name {
@@ -26,6 +28,7 @@ struct device_name {
 struct gba_bootstrap_team {
     gba_bootstrap_t *bootstrap;
     const gba_oob_t *oob;
+    uint64_t number; /* of the team in the bootstrap */
     gba_params_t params;
     gba_device_t *device; /* NULL: this member has none */
     gba_status_t device_status;
@@ -183,15 +186,34 @@ gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_par
 {
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
     gba_bootstrap_team_t *made = NULL;
+    const uint64_t number = gba_boot_team_number(bootstrap);
     gba_status_t status;
 
     status = all_ready(oob, prepare(bootstrap, params, &made, message, len), message, len);
-    if (GBA_OK == status)
+    if (GBA_OK == status) {
+        made->number = number;
         status = agree(made, message, len);
+    }
     if (GBA_OK == status)
         *team = made;
     else if (made != NULL)
         team_free(made);
+    return status;
+}
+
+/*
+ * Wait for all members, over the exchange, and find out whether all are in calls of this team. Two
+ * threads that make barriers of two teams would else take one for the other, on some members.
+ */
+static gba_status_t members_meet(gba_bootstrap_team_t *team)
+{
+    const gba_oob_t *oob = team->oob;
+    const uint64_t *numbers = team->gathered;
+    gba_status_t status = oob->allgather(oob->ctx, &team->number, team->gathered, sizeof *numbers);
+
+    for (uint32_t i = 0; GBA_OK == status && i < oob->size; i++)
+        if (team->number != numbers[i])
+            status = GBA_ERR_BUSY;
     return status;
 }
 
@@ -210,8 +232,9 @@ static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool
 
     while (GBA_OK == gba_team_notification(team->team, &next, &to))
         facts = next; /* the same facts for each neighbour */
-    memcpy(own, &facts, sizeof facts);
-    own[sizeof facts] = done;
+    memcpy(own, &team->number, sizeof team->number);
+    memcpy(own + sizeof team->number, &facts, sizeof facts);
+    own[NOTICE_BYTES - 1] = done;
     status = oob->allgather(oob->ctx, own, team->gathered, sizeof own);
     if (GBA_OK != status)
         return status;
@@ -220,8 +243,10 @@ static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool
     for (uint32_t i = 0; i < oob->size; i++) {
         const uint8_t *notice = (const uint8_t *)team->gathered + i * NOTICE_BYTES;
 
-        memcpy(&facts, notice, sizeof facts);
-        *all_done = *all_done && 1 == notice[sizeof facts];
+        if (0 != memcmp(notice, &team->number, sizeof team->number))
+            return GBA_ERR_BUSY;
+        memcpy(&facts, notice + sizeof team->number, sizeof facts);
+        *all_done = *all_done && 1 == notice[NOTICE_BYTES - 1];
         if (i == oob->rank || 0 == facts.round)
             continue;
         (void)gba_notification_take(&facts);
@@ -269,6 +294,8 @@ static gba_status_t agree_due(gba_bootstrap_team_t *team)
         return GBA_OK;
     status = notices_meet(team);
     if (GBA_OK == status)
+        status = members_meet(team);
+    if (GBA_OK == status)
         status = begin_agreement(team);
     if (GBA_OK != status)
         return status;
@@ -291,7 +318,7 @@ gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status
         (void)gba_bootstrap_progress(team->bootstrap);
         return GBA_INPROGRESS;
     case GBA_ERR_UNSUPPORTED:
-        status = gba_bootstrap_barrier(team->bootstrap);
+        status = members_meet(team);
         if (GBA_OK == status)
             status = gba_team_count(team->team);
         break;
@@ -308,7 +335,9 @@ gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status
         snprintf(team->message, sizeof team->message, "%s",
                  GBA_ERR_OOB == status  ? gba_bootstrap_message(team->bootstrap)
                  : GBA_ERR_IO == status ? gba_bootstrap_remote_message(team->remote)
-                                        : gba_status_text(status));
+                 : GBA_ERR_BUSY == status
+                     ? "members make barriers of several teams of the bootstrap at the same time"
+                     : gba_status_text(status));
     return status;
 }
 
@@ -336,6 +365,10 @@ void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
 {
     if (team == NULL)
         return;
+    if (0 != gba_team_hold(team->team, 0)) {
+        gba_team_destroy(team->team); /* refuses */
+        return;
+    }
     if (!team->broken)
         (void)notices_meet(team);
     team_free(team);

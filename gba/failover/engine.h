@@ -35,9 +35,13 @@ struct gba_team {
      * the device has failed, which any thread may store. See gba_failover_attend. */
     gba_word_t attention_at;
     bool under_way; /* a round is started and not counted; not set during an attempt */
-    bool stepped;   /* a barrier has been started by gba_barrier_start */
 
     uint32_t size, rank;
+    struct {
+        gba_word_t holders;   /* see gba_team_hold */
+        const void *exchange; /* gba_oob_t.ctx of gba_team_create */
+        bool stepped;         /* a barrier has been started by gba_barrier_start */
+    } use;
     gba_path_t kind;
     gba_status_t reason; /* why that kind */
     struct {

@@ -20,7 +20,7 @@ static gba_status_t barrier_begin(gba_team_t *team)
 
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
-    team->stepped = true;
+    team->use.stepped = true;
     return barrier_begin(team);
 }
 

@@ -35,6 +35,7 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
         team->names.member(team->names.ctx, team->rank, member, sizeof member);
     snprintf(own->name, sizeof own->name, "%s: %s", team->name, member);
     own->stuck_after = team->watchdog.report_after;
+    own->exchange = team->use.exchange;
     own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
     own->sleep_after = gba_wait_sleep_after(team->waiting.mode);
     own->indirect = indirect(team);
@@ -48,6 +49,11 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     own->member = team->path->state->member;
     own->sequence = team->path->state->sequence;
     own->under_way = team->under_way;
+}
+
+uint32_t gba_team_hold(gba_team_t *team, int by)
+{
+    return (uint32_t)(gba_word_add_acq_rel(&team->use.holders, (uint64_t)by) + (uint64_t)by);
 }
 
 gba_status_t gba_team_watch(gba_team_t *team)

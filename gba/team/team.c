@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Teams: create, agree again, destroy, query. */
+#include <stdio.h>
+
 #include "gba/agree/agree.h"
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
@@ -33,7 +35,11 @@ static gba_status_t agree(gba_team_t *team, gba_due_t due, const gba_team_attr_t
 
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
 {
-    return agree(NULL, GBA_DUE_CREATE, attr, oob, team);
+    gba_status_t status = agree(NULL, GBA_DUE_CREATE, attr, oob, team);
+
+    if (GBA_OK == status)
+        (*team)->use.exchange = oob->ctx;
+    return status;
 }
 
 gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
@@ -54,8 +60,17 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
 
 void gba_team_destroy(gba_team_t *team)
 {
+    char line[160];
+
     if (team == NULL)
         return;
+    if (0 != gba_team_hold(team, 0)) {
+        snprintf(line, sizeof line,
+                 "%s: the team is not destroyed: GPU members use it; destroy them before",
+                 team->name);
+        gba_log_text(GBA_LOG_ERROR, line);
+        return;
+    }
     gba_failover_close(team);
     gba_path_destroy(team->path);
     gba_agree_free(team);

@@ -170,6 +170,36 @@ TEST(late_stopped_and_killed_ranks_are_named)
     unsetenv("GBA_STUCK_AFTER");
 }
 
+/* ------------------------------------------------------------------ teams of one bootstrap --- */
+
+/* Barriers of two teams of one bootstrap on the path fallback, by two threads, meet each other:
+ * here ranks call them in different orders. No rank leaves early. */
+static int in_different_orders(struct member *me, void *unused)
+{
+    struct member other = *me;
+    gba_bootstrap_team_t *first;
+    bool good;
+
+    (void)unused;
+    good = member_team(me, "none", false);
+    other.bootstrap = me->bootstrap;
+    good = good && member_team(&other, "none", false);
+    first = 0 == me->rank ? me->boot_team : other.boot_team;
+    good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team) &&
+           GBA_ERR_BUSY == gba_bootstrap_team_barrier(first) &&
+           strstr(gba_bootstrap_team_message(first), "several teams") != NULL;
+    gba_bootstrap_team_destroy(other.boot_team);
+    member_end(me);
+    return good ? 0 : 1;
+}
+
+TEST(barriers_of_two_teams_of_a_bootstrap_do_not_end_each_other)
+{
+    setenv("GBA_SW_ENABLE", "0", 1);
+    assert_int_equal(members_run(3, in_different_orders, NULL), 0);
+    unsetenv("GBA_SW_ENABLE");
+}
+
 int main(void)
 {
     alarm(test_limit(240));
