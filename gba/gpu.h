@@ -26,7 +26,7 @@ typedef struct gba_gpu_member {
     uint64_t *doorbell;   /* of a device, or of the thread that serves the members */
     const uint64_t *flag; /* the low half is the last completed round */
     const uint64_t *fate; /* not 0 in its upper half: no further round ends */
-    uint64_t *count; /* in GPU memory: rounds at which the member has arrived; the last status */
+    uint64_t *count; /* in GPU memory: rounds at which the member has arrived; a status in a grid */
     uint32_t member; /* the low half of an arrival */
     uint32_t direct; /* 1: a device serves the member; 0: a thread of this process does */
     gba_gpu_part_t *part;
@@ -55,7 +55,8 @@ typedef struct gba_gpu_attr {
      * What a runtime does beside the barriers of the team: gba_bootstrap_team_attend, or a function
      * like it. Required. The library calls it from threads of its own, for a team one at a time,
      * for which the thread level of MPI must allow. So until the member is destroyed nobody else
-     * makes calls of the exchange: one team of a bootstrap has GPU members at a time.
+     * makes calls of the exchange: one team of a bootstrap has GPU members at a time. A second one
+     * is refused.
      */
     gba_status_t (*attend)(void *ctx, gba_status_t status);
     void *ctx;    /* passed to it; such as the gba_bootstrap_team_t */
@@ -72,22 +73,37 @@ typedef struct gba_gpu_attr {
  * wait for running kernels in this call.
  * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no attend,
  * a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
- * already; GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails. Thread-safe. Not collective. Logs every error in
- * one line.
+ * already, another team of the same bootstrap or exchange has GPU members, or the serving thread
+ * calls (not logged); GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails; the status of another member of this
+ * rank and team that has failed. Thread-safe. Not collective. Logs an error in one line.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                               gba_gpu_member_t *member);
 
 /*
- * Destroy a member, with the CUDA context of its creation current. The thread ends with the last
- * member of the process. A proxied member whose wait ended by its time limit is destroyed. If it is
- * the last one of its rank, the rank makes no further barrier of the team, and destroys it without
- * meeting the others; a direct one is destroyed when the round has ended or the device
- * has died. member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel or a stream
- * still waits in a barrier, or `attend` runs (logged); the member remains. Thread-safe on different
- * members. Not collective. Waits for kernels of the context, as cuMemFree does.
+ * Destroy a member, with the CUDA context of its creation current. The team is destroyed later. The
+ * thread ends with the last member of the process. A proxied member whose wait ended by its time
+ * limit is destroyed. If it is the last one of its rank, the rank makes no further barrier of the
+ * team, and destroys it without meeting the others; a direct one is destroyed when the round has
+ * ended or the device has died. A kernel or a stream that arrives after this call has begun gets
+ * GBA_ERR_STALE. Another member with its number goes on after its last arrival.
+ * member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel or a stream
+ * still waits in a barrier, or `attend` runs (logged), or a function calls that the serving thread
+ * has called, such as that of gba_log_set; GBA_ERR_PARAM: it is destroyed already (logged);
+ * GBA_ERR_UNSUPPORTED: a child that the process has forked calls (logged). After an error the
+ * member remains. Thread-safe. Not collective. Waits for kernels of the context, as cuMemFree does.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
+
+/*
+ * Let all waits of the GPU members of this rank of the team end, in kernels and in streams, such as
+ * after another rank has died: they return GBA_ERR_STALE. The rank makes no further barrier of the
+ * team, and the members are destroyed as ever. member: one of them. Returns GBA_OK, also if the
+ * member has failed before; GBA_ERR_PARAM: it is destroyed (logged); GBA_ERR_UNSUPPORTED:
+ * a child that the process has forked calls (logged). Thread-safe. Not collective. Does not wait
+ * for CUDA.
+ */
+GBA_EXPORT gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member);
 
 /*
  * Put a barrier into a stream: what the stream does later starts after all members have arrived,

@@ -35,7 +35,7 @@ GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_config tests/unit/t
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_ranks tests/unit/test_exchange tests/unit/test_exchange_load \
+GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/test_exchange tests/unit/test_exchange_load \
 	tests/unit/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS) \
@@ -563,9 +563,12 @@ check_LTLIBRARIES += tests/gpu/fake/libcuda.la
 tests_gpu_fake_libcuda_la_SOURCES = tests/gpu/fake_cuda.c tests/gpu/fake_cuda.h
 tests_gpu_fake_libcuda_la_LDFLAGS = -rpath $(abs_builddir)/tests/gpu/fake -version-info 1:0:0
 GBA_GPU_MEMBERS = tests/gpu/members.h tests/gpu/members.c tests/gpu/mixed.c
-tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c $(GBA_GPU_MEMBERS) $(GBA_FAKE_KERNEL)
+tests_gpu_test_gpu_SOURCES = tests/gpu/test_gpu.c tests/gpu/alone.h $(GBA_GPU_MEMBERS) $(GBA_FAKE_KERNEL)
 tests_gpu_test_gpu_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_gpu_test_gpu_LDADD = gba/libgbagpu.la gba/libgbaboot.la gba/libgbacore.la $(PMIX_LIBS) $(CMOCKA_LIBS) -lpthread -ldl
+tests_gpu_test_gpu_life_SOURCES = tests/gpu/test_gpu_life.c tests/gpu/alone.h $(GBA_GPU_MEMBERS)
+tests_gpu_test_gpu_life_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_gpu_test_gpu_life_LDADD = $(tests_gpu_test_gpu_LDADD)
 tests_gpu_test_gpu_ranks_SOURCES = tests/gpu/test_gpu_ranks.c $(GBA_GPU_MEMBERS)
 tests_gpu_test_gpu_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_gpu_test_gpu_ranks_LDADD = $(tests_gpu_test_gpu_LDADD)

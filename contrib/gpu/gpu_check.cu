@@ -465,6 +465,7 @@ static int failing(struct member *me, void *arg)
     usleep(10000); /* the kernel has arrived, or will soon; not earlier than the others */
     if (killed) {
         kill((pid_t)*rank_0, SIGKILL);
+        good &= !aborted || GBA_OK == gba_gpu_member_abort(&rank.member[0]);
     } else {
         good &= GBA_ERR_BUSY == gba_gpu_member_destroy(&rank.member[0]);
         word_set(late, 1);
@@ -514,6 +515,7 @@ int main(int argc, char **argv)
         test("a late rank; destroy is refused meanwhile", 2, failing, "late");
         test("a stopped rank", 2, failing, "stopped");
         test("a killed rank: the wait ends by its limit", 2, failing, "killed", 1);
+        test("a killed rank: an abort ends the wait", 2, failing, "aborted", 1);
         test("a process that leaves its member", 2, failing, "leaves");
         test("times of 1 to 64 members, and in a stream", 1, times, NULL);
         test("a poll beside another warp", 1, neighbours, NULL);

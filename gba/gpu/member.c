@@ -15,6 +15,7 @@
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 
 struct gba_gpu_part {
+    struct gba_gpu_part *next;
     const struct gba_cuda *cuda;
     struct gba_gpu_group *group;
     uint32_t index;        /* among the GPU members of the rank */
@@ -25,13 +26,36 @@ struct gba_gpu_part {
     char why[224];
 };
 
+/* Those of the members that exist. Changed while the thread is paused. */
+static struct gba_gpu_part *parts;
+
+/* Where the part of a member is in the list; NULL at the end of the list: it does not exist. */
+static struct gba_gpu_part **part_find(const struct gba_gpu_part *part)
+{
+    struct gba_gpu_part **at = &parts;
+
+    while (*at != NULL && *at != part)
+        at = &(*at)->next;
+    return at;
+}
+
 static gba_status_t refuse(gba_status_t status, const char *why)
 {
-    char line[256];
+    char line[320];
 
-    snprintf(line, sizeof line, "no GPU member: %s", why);
+    snprintf(line, sizeof line, "GPU member: %s", why);
     gba_log_text(GBA_LOG_ERROR, line);
     return status;
+}
+
+/* As gba_gpu_may. A function that the program has set for log lines is not called again in it. */
+static gba_status_t may(void)
+{
+    const gba_status_t status = gba_gpu_may();
+
+    return GBA_ERR_UNSUPPORTED != status
+               ? status
+               : refuse(status, "only the process that has made members uses them, not its child");
 }
 
 /* ------------------------------------------------------------------------------- the words --- */
@@ -126,14 +150,15 @@ static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *membe
 /* The count, in GPU memory. */
 static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *member)
 {
-    const uint64_t first[2] = {part->group->sequence, 0};
+    const uint64_t first[2] = {
+        member->direct ? part->group->sequence : gba_gpu_count(part->group, part->index), 0};
     gba_cu_pointer count;
     gba_cu_result result = part->cuda->alloc(&count, sizeof first);
 
     if (0 != result)
         return gba_cuda_failed(part->cuda, "cuMemAlloc", result);
     member->count = (uint64_t *)(uintptr_t)count;
-    part->sequence = part->group->sequence;
+    part->sequence = (uint32_t)first[0];
     result = part->cuda->copy_in(count, first, sizeof first);
     return 0 == result ? GBA_OK : gba_cuda_failed(part->cuda, "cuMemcpyHtoD", result);
 }
@@ -150,7 +175,7 @@ static void kernel_load(struct gba_gpu_part *part)
 
 /* -------------------------------------------------------------------------- create, destroy --- */
 
-/* Undo what a member has of CUDA. */
+/* Undo what a member has of CUDA, after gba_gpu_quit, because CUDA may wait for kernels. */
 static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *member)
 {
     const struct gba_cuda *cuda = part->cuda;
@@ -163,10 +188,10 @@ static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *membe
         (void)cuda->host_unregister(part->flag);
     if (part->door != NULL)
         (void)cuda->host_unregister(part->door);
-    if (UINT64_C(1) << part->index == part->group->made && part->group->registered)
+    if (0 == part->group->made && part->group->registered)
         (void)cuda->host_unregister(part->group->doors);
     gba_gpu_pause();
-    gba_gpu_leave(part->group, part->index);
+    gba_gpu_leave(part->group);
     gba_gpu_resume();
     free(part);
 }
@@ -187,13 +212,17 @@ static gba_status_t member_make(struct gba_gpu_part *part, gba_gpu_member_t *mem
 gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                    gba_gpu_member_t *member)
 {
-    const char *cause;
-    const struct gba_cuda *cuda = gba_cuda_open(&cause);
+    const char *cause = NULL;
+    const struct gba_cuda *cuda;
     gba_gpu_member_t made = {0};
     struct gba_gpu_part *part;
     void *context = NULL;
     gba_status_t status;
 
+    status = may();
+    if (GBA_OK != status)
+        return status;
+    cuda = gba_cuda_open(&cause);
     if (cuda == NULL)
         return refuse(GBA_ERR_UNSUPPORTED, cause);
     if (attr->attend == NULL)
@@ -209,18 +238,23 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
     part->index = attr->member;
     pthread_mutex_lock(&life);
     gba_gpu_pause();
-    status = gba_gpu_join(team, attr, &part->group);
+    status = gba_gpu_join(team, attr, &part->group, &cause);
     gba_gpu_resume();
     if (GBA_OK != status) {
         free(part);
-        (void)refuse(status, gba_status_text(status));
+        (void)refuse(status, cause);
     } else {
         part->by_words = attr->stream_only && cuda->batch != NULL;
         status = member_make(part, &made);
+        part->by_words &= !made.direct;
+        gba_gpu_pause();
+        if (GBA_OK == status)
+            *part_find(NULL) = part;
+        else
+            gba_gpu_quit(part->group, part->index);
+        gba_gpu_resume();
         if (GBA_OK != status)
             member_undo(part, &made);
-        else
-            part->by_words &= !made.direct;
     }
     pthread_mutex_unlock(&life);
     if (GBA_OK == status)
@@ -229,49 +263,83 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
 }
 
 /* Why the member cannot be destroyed; NULL: it can. The thread is paused. */
-static const char *member_busy(const gba_gpu_member_t *member)
+static const char *part_busy(const struct gba_gpu_part *part)
 {
-    struct gba_gpu_group *group = member->part->group;
+    struct gba_gpu_group *group = part->group;
     uint64_t door;
     bool waits;
 
-    if (0 != gba_word_load_relaxed(&group->fate))
-        return NULL;
     if (GBA_GPU_HELPED == group->state)
         return "its rank agrees with the others";
+    if (0 != gba_word_load_relaxed(&group->fate))
+        return NULL;
     if (GBA_GPU_DIRECT == group->state) {
         (void)gba_team_watch(group->team);
         gba_team_own(group->team, &group->own);
         waits = group->own.under_way;
     } else {
-        door = gba_word_load_acquire(&group->doors[member->part->index].word);
+        door = gba_word_load_acquire(&group->doors[part->index].word);
         waits = GBA_GPU_GAVE_UP != (uint32_t)door &&
                 (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0;
     }
     return waits ? "a kernel or a stream waits in a barrier" : NULL;
 }
 
+/* Take the member out of service. The thread is paused. line: set on an error. */
+static gba_status_t part_quit(struct gba_gpu_part *part, char *line, size_t len)
+{
+    struct gba_gpu_part **at = part_find(part);
+    const char *busy;
+
+    snprintf(line, len, "it is destroyed already");
+    if (part == NULL || *at == NULL)
+        return GBA_ERR_PARAM;
+    busy = part_busy(part);
+    if (busy != NULL) {
+        snprintf(line, len, "%s: GPU member %u is not destroyed: %s", part->group->own.name,
+                 part->index, busy);
+        return GBA_ERR_BUSY;
+    }
+    *at = part->next;
+    gba_gpu_quit(part->group, part->index);
+    return GBA_OK;
+}
+
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 {
-    struct gba_gpu_part *part = member->part;
-    const char *busy;
-    char line[320];
+    gba_status_t status = may();
+    char line[300];
 
+    if (GBA_OK != status)
+        return status;
     pthread_mutex_lock(&life);
     gba_gpu_pause();
-    busy = member_busy(member);
-    if (busy != NULL)
-        snprintf(line, sizeof line, "%s: GPU member %u is not destroyed: %s", part->group->own.name,
-                 part->index, busy);
-    else if (UINT64_C(1) << part->index == part->group->made)
-        gba_gpu_quit(part->group); /* now: CUDA may wait in what follows */
+    status = part_quit(member->part, line, sizeof line);
     gba_gpu_resume();
-    if (busy != NULL)
-        gba_log_text(GBA_LOG_ERROR, line);
-    else
-        member_undo(part, member);
+    if (GBA_OK == status) {
+        member_undo(member->part, member);
+        member->part = NULL;
+    }
     pthread_mutex_unlock(&life);
-    return busy != NULL ? GBA_ERR_BUSY : GBA_OK;
+    return GBA_OK == status ? GBA_OK : refuse(status, line);
+}
+
+gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
+{
+    gba_status_t status = may();
+    const bool serving = GBA_ERR_BUSY == status;
+    struct gba_gpu_part *part;
+
+    if (GBA_OK != status && !serving)
+        return status;
+    if (!serving)
+        gba_gpu_pause();
+    part = member->part == NULL ? NULL : *part_find(member->part);
+    if (part != NULL)
+        gba_gpu_abort(part->group);
+    if (!serving)
+        gba_gpu_resume();
+    return part != NULL ? GBA_OK : refuse(GBA_ERR_PARAM, "it is destroyed already");
 }
 
 /* --------------------------------------------------------------------------------- streams --- */

@@ -5,12 +5,16 @@
  * The GPU members of this rank in a team are a group. Each has a doorbell and a flag in memory that
  * the GPU and the thread share. The thread polls the doorbells of a group in turn (GATHER), makes
  * the team's barrier in steps (CROSS), so that groups do not wait for each other, and stores the
- * flags. Calls of gba_gpu_attr_t.attend that may block are made by a thread of their own (HELPED).
+ * flags. Calls of gba_gpu_attr_t.attend that may block are made by a thread of the group (HELPED).
+ *
+ * A wait of the GPU always ends, also one that begins late: when a member is destroyed, and when
+ * the group fails, the flag gets a status for all rounds from the next one on.
  */
 #ifndef GBA_GPU_PROXY_H
 #define GBA_GPU_PROXY_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "gba/base/order.h"
 #include "gba/gpu.h"
@@ -34,7 +38,7 @@ struct gba_gpu_group {
     gba_gpu_attr_t attr;
     gba_team_own_t own;
     uint32_t members;
-    uint64_t made;              /* members that exist; their doorbells are polled in any case */
+    uint64_t made; /* members that exist; the doorbells of all are polled in any case */
     struct gba_gpu_line *doors; /* [members], registered with CUDA together with the flags */
     struct gba_gpu_line *flags; /* [members]; of a direct member its fate */
     size_t bytes;               /* of both */
@@ -48,8 +52,11 @@ struct gba_gpu_group {
     uint32_t looks;
     uint64_t since, watched; /* ns: the first arrival was seen; the last look at the clock */
     bool reported;
-    gba_status_t status; /* for the helper, and later its result */
+    /* The helper, which lives from its first work on: */
+    gba_status_t status; /* for it, and later its result */
     pthread_t helper;
+    bool has_helper, ends;
+    sem_t work;
     gba_word_t helped;
 };
 
@@ -59,19 +66,36 @@ static inline uint32_t gba_gpu_next(const struct gba_gpu_group *group)
     return group->sequence - group->first + 1;
 }
 
+/* The last round at which a proxied member has arrived. */
+static inline uint32_t gba_gpu_count(const struct gba_gpu_group *group, uint32_t member)
+{
+    return (uint32_t)(gba_word_load_acquire(&group->doors[member].word) >> 32);
+}
+
+/* Whether this thread of this process may make and destroy members. Returns GBA_OK;
+ * GBA_ERR_UNSUPPORTED: the process has been forked from that of the members; GBA_ERR_BUSY: it is
+ * the serving thread, in a function of the program. */
+gba_status_t gba_gpu_may(void);
+
 /* Find the group of a team, or make it and start the thread, with one member more. group: set on
- * GBA_OK. Returns GBA_OK, GBA_ERR_NOMEM, GBA_ERR_BUSY (it has that member) or GBA_ERR_PARAM
- * (another number of members). The caller has called gba_gpu_pause. */
+ * GBA_OK; why: set on an error. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_BUSY: it has that member, or
+ * another team of the same exchange has members; GBA_ERR_PARAM: another number of members; or the
+ * status of a group that has failed. The caller has called gba_gpu_pause. */
 gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
-                          struct gba_gpu_group **group);
+                          struct gba_gpu_group **group, const char **why);
 
-/* The last member is about to leave: the group is not served any more. If a member has given up in
- * a barrier, this rank makes no further one. The caller has called gba_gpu_pause. */
-void gba_gpu_quit(struct gba_gpu_group *group);
+/* A member is about to leave: no further round ends for it. After the last one the group is not
+ * served any more. If a member has given up in a barrier, this rank makes no further one. The
+ * caller has called gba_gpu_pause. */
+void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member);
 
-/* A member leaves. The last one frees the group, whose memory CUDA does not use any more, and the
+/* A member has left. The last one frees the group, whose memory CUDA does not use any more, and the
  * last group ends the thread. The caller has called gba_gpu_pause. */
-void gba_gpu_leave(struct gba_gpu_group *group, uint32_t member);
+void gba_gpu_leave(struct gba_gpu_group *group);
+
+/* Let the group fail. Nothing if it has. The caller has called gba_gpu_pause, or is the serving
+ * thread. */
+void gba_gpu_abort(struct gba_gpu_group *group);
 
 /* Between the two the thread serves nobody, so the caller waits for no kernel. One thread at a
  * time. */

@@ -6,54 +6,12 @@
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
-#include "tests/gpu/fake_cuda.h"
-#include "tests/gpu/members.h"
+#include "tests/gpu/alone.h"
 #include "tests/limit.h"
-#include "tests/suite.h"
 #include "tests/unit/fake_kernel.h"
-#include "tests/unit/log_catch.h"
 
 #define GBA_GPU_ON_CPU
 #include "gba/gpu.cuh"
-
-static struct fake_cuda *fake;
-
-/* A member of a process that is a team by itself. */
-struct alone {
-    struct member me;
-    gba_gpu_member_t gpu;
-};
-
-static struct alone *alone(const char *device)
-{
-    struct alone *one = calloc(1, sizeof *one);
-
-    one->me.all = members_new(1);
-    setenv("GBA_OFFLOAD", "always", 1);
-    assert_true(member_team(&one->me, device, true));
-    unsetenv("GBA_OFFLOAD");
-    return one;
-}
-
-static gba_status_t create(struct alone *one)
-{
-    return gba_gpu_member_create(one->me.team, &one->me.attr, &one->gpu);
-}
-
-static void alone_end(struct alone *one)
-{
-    member_end(&one->me);
-    free(one);
-    assert_int_equal(fake->registered, 0);
-    assert_int_equal(fake->allocated, 0);
-}
-
-static void caught(gba_status_t status, gba_status_t expected, const char *line)
-{
-    assert_int_equal(status, expected);
-    assert_logged(line);
-    log_forget();
-}
 
 TEST(refusals_say_why_and_leave_nothing)
 {
@@ -94,9 +52,7 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
     gba_gpu_member_t first;
     uint64_t reported = 0;
 
-    setenv("GBA_STUCK_AFTER", "1", 1);
-    one = alone("none");
-    unsetenv("GBA_STUCK_AFTER");
+    one = alone_with("GBA_STUCK_AFTER", "1");
     gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
     one->me.attr.members = 2;
     assert_int_equal(create(one), GBA_OK);
@@ -131,13 +87,14 @@ static gba_status_t attend_slowly(void *unused, gba_status_t status)
     return GBA_ERR_UNSUPPORTED == status ? GBA_ERR_OOB : GBA_ERR_STALE;
 }
 
-TEST(an_error_of_the_runtime_ends_the_wait)
+/* aborts: the program does not wait for the runtime. */
+static void runtime_fails(bool aborts)
 {
     struct alone *one, *other = alone("none");
+    gba_status_t expected = GBA_ERR_OOB;
 
-    setenv("GBA_SW_ENABLE", "0", 1);
-    one = alone("none");
-    unsetenv("GBA_SW_ENABLE");
+    attends = may_end = 0;
+    one = alone_with("GBA_SW_ENABLE", "0");
     one->me.attr.attend = attend_slowly;
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     assert_int_equal(create(one), GBA_OK);
@@ -150,15 +107,28 @@ TEST(an_error_of_the_runtime_ends_the_wait)
     /* It uses the member, also when the kernel has given up. */
     assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+    if (aborts) {
+        expected = GBA_ERR_STALE;
+        assert_int_equal(gba_gpu_member_abort(&one->gpu), GBA_OK);
+        assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), expected);
+        assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+    }
     word_set(&may_end, 1);
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_ERR_OOB);
-    assert_int_equal(gba_gpu_member_status(&one->gpu), GBA_ERR_OOB);
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_OOB);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), expected);
+    assert_int_equal(gba_gpu_member_status(&one->gpu), expected);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), expected);
+    while (GBA_ERR_BUSY == gba_gpu_member_destroy(&one->gpu))
+        usleep(1000);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     member_end(&other->me);
     free(other);
     alone_end(one);
+}
+
+TEST(an_error_of_the_runtime_ends_the_wait)
+{
+    runtime_fails(false);
+    runtime_fails(true);
 }
 
 TEST(streams_and_graphs)
@@ -351,7 +321,7 @@ static int no_driver(struct member *me, void *unused)
         return 0; /* this machine has one */
     gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
     return GBA_ERR_UNSUPPORTED == gba_gpu_member_create(NULL, &attr, &gpu) && 1 == log_lines &&
-                   strstr(log_last, "no GPU member: no CUDA driver: libcuda.so.1") != NULL &&
+                   strstr(log_last, "GPU member: no CUDA driver: libcuda.so.1") != NULL &&
                    GBA_ERR_UNSUPPORTED == gba_gpu_describe(GBA_PATH_DEVICE, text, sizeof text) &&
                    0 == strncmp(text, "no: no CUDA driver", 18)
                ? 0

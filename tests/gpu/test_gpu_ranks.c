@@ -5,6 +5,7 @@
  * faults; ranks are late, stopped and killed.
  */
 #include <signal.h>
+#include <time.h>
 
 #include "tests/gpu/fake_cuda.h"
 #include "tests/gpu/members.h"
@@ -198,6 +199,62 @@ TEST(barriers_of_two_teams_of_a_bootstrap_do_not_end_each_other)
     setenv("GBA_SW_ENABLE", "0", 1);
     assert_int_equal(members_run(3, in_different_orders, NULL), 0);
     unsetenv("GBA_SW_ENABLE");
+}
+
+/* -------------------------------------------------------------------------------- sleeping --- */
+
+static uint64_t naps, looks;
+
+/* In the place of that of the C library: the serving thread sleeps by it. */
+int nanosleep(const struct timespec *request, struct timespec *left)
+{
+    __atomic_fetch_add(&naps, 1, __ATOMIC_ACQ_REL);
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
+}
+
+static gba_status_t attend_counted(void *team, gba_status_t status)
+{
+    if (GBA_INPROGRESS == status)
+        __atomic_fetch_add(&looks, 1, __ATOMIC_ACQ_REL);
+    return gba_bootstrap_team_attend(team, status);
+}
+
+/* Rank 0 waits asleep. It looks for messages each time that it has slept. */
+static int sleeps(struct member *me, void *unused)
+{
+    gba_gpu_member_t gpu;
+    uint64_t before;
+    bool good;
+
+    (void)unused;
+    good = member_team(me, "none", 0 == me->rank);
+    me->attr.attend = attend_counted;
+    if (0 != me->rank) {
+        word_await(me->all->user, 1);
+        good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+    } else if (good && GBA_OK == gba_gpu_member_create(me->team, &me->attr, &gpu)) {
+        word_await(&naps, 4);
+        gba_gpu_arrive(&gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+        word_await(&looks, 1);
+        before = word_get(&naps);
+        word_await(&naps, before + 8); /* it is asleep again */
+        before = word_get(&naps);
+        word_set(&looks, 0);
+        word_await(&naps, before + 100);
+        good = word_get(&looks) >= 90;
+        word_set(me->all->user, 1);
+        good = GBA_OK == gba_gpu_wait(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0) && good;
+        good = GBA_OK == gba_gpu_member_destroy(&gpu) && good;
+    }
+    member_end(me);
+    return good ? 0 : 1;
+}
+
+TEST(a_member_that_waits_asleep_looks_for_messages_after_each_sleep)
+{
+    setenv("GBA_WAIT", "sleep", 1);
+    assert_int_equal(members_run(2, sleeps, NULL), 0);
+    unsetenv("GBA_WAIT");
 }
 
 int main(void)

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of GPU members without a GPU: kernels that come late, members that are aborted,
+ * destroyed twice or made again, wrong orders, forks, and the serving threads. */
+#define _GNU_SOURCE /* CPU_SET, gettid */
+#include <dirent.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#include "tests/gpu/alone.h"
+#include "tests/limit.h"
+
+#define GBA_GPU_ON_CPU
+#include "gba/gpu.cuh"
+
+#define ONE GBA_GPU_THREAD
+
+/* A rank with two GPU members. */
+struct two {
+    struct alone *one;
+    gba_gpu_member_t gpu[2];
+};
+
+static gba_status_t two_create(struct two *two, uint32_t member)
+{
+    two->one->me.attr.members = 2;
+    two->one->me.attr.member = member;
+    return gba_gpu_member_create(two->one->me.team, &two->one->me.attr, &two->gpu[member]);
+}
+
+static struct two two_begin(struct alone *one)
+{
+    struct two two = {.one = one};
+
+    assert_int_equal(two_create(&two, 1), GBA_OK);
+    assert_int_equal(two_create(&two, 0), GBA_OK);
+    return two;
+}
+
+static int quiet(void **state)
+{
+    (void)state;
+    gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
+    log_forget();
+    return 0;
+}
+
+static int loud(void **state)
+{
+    (void)state;
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    fake->on_free = NULL;
+    return 0;
+}
+
+/* --------------------------------------------------------------------------- late kernels --- */
+
+static gba_gpu_member_t late;
+static int late_status;
+
+/* CUDA waits for a kernel that is launched and has not arrived yet. */
+static void late_kernel(void)
+{
+    fake->on_free = NULL;
+    late_status = gba_gpu_barrier(&late, ONE, GBA_GPU_ACQ_REL, 0);
+}
+
+TEST_WITH(a_kernel_that_arrives_while_its_member_is_destroyed_ends, quiet, loud, NULL)
+{
+    struct two two = two_begin(alone("none"));
+
+    /* The other member remains. Its barrier ends without the late kernel, or waits for another. */
+    late = two.gpu[0];
+    fake->on_free = late_kernel;
+    assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+    assert_int_equal(late_status, GBA_ERR_STALE);
+    assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    late = two.gpu[1];
+    fake->on_free = late_kernel;
+    late_status = GBA_OK;
+    assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+    assert_int_equal(late_status, GBA_ERR_STALE);
+    assert_silent();
+    alone_end(two.one);
+}
+
+/* -------------------------------------------------------------------------------- aborted --- */
+
+static void *stream(void *gpu)
+{
+    (void)gba_gpu_barrier_on_stream(gpu, NULL);
+    return NULL;
+}
+
+TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
+{
+    for (int words = 0; words < 2; words++) {
+        struct alone *one = alone("none");
+        struct two two;
+        pthread_t thread;
+
+        one->me.attr.stream_only = 0 != words;
+        two = two_begin(one);
+        pthread_create(&thread, NULL, stream, &two.gpu[0]);
+        while (GBA_OK == gba_gpu_wait(&two.gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
+            usleep(100); /* it has not arrived */
+        assert_int_equal(gba_gpu_member_abort(&two.gpu[1]), GBA_OK);
+        pthread_join(thread, NULL);
+        assert_logged("barrier 1 of its GPU members failed: gba_gpu_member_abort");
+        assert_int_equal(gba_gpu_member_abort(&two.gpu[1]), GBA_OK);
+        assert_int_equal(gba_gpu_member_status(&two.gpu[0]), GBA_ERR_STALE);
+        assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_ERR_STALE);
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        /* No member joins a group that has failed. */
+        caught(two_create(&two, 1), GBA_ERR_STALE, "freed");
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        alone_end(two.one);
+    }
+}
+
+static struct two *stalled;
+static uint64_t aborted;
+
+/* A function of the program that the serving thread calls. */
+static void log_aborts(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    if (strstr(line, "stalled") == NULL)
+        return;
+    log_last[0] = '\0';
+    if (GBA_ERR_BUSY != gba_gpu_member_destroy(&stalled->gpu[0]) ||
+        GBA_ERR_BUSY != two_create(stalled, 0) || GBA_OK != gba_gpu_member_abort(&stalled->gpu[0]))
+        snprintf(log_last, sizeof log_last, "%s", "destroyed, created, or not aborted");
+    word_set(&aborted, 1);
+}
+
+TEST_WITH(a_function_for_log_lines_may_abort, quiet, loud, NULL)
+{
+    struct two two = two_begin(alone_with("GBA_STUCK_AFTER", "1"));
+
+    stalled = &two;
+    gba_log_set(log_aborts, NULL, GBA_LOG_ERROR);
+    assert_int_equal(gba_gpu_barrier(&two.gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_ERR_STALE);
+    word_await(&aborted, 1);
+    assert_string_equal(log_last, "");
+    assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+    assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+    alone_end(two.one);
+}
+
+/* --------------------------------------------------------------------------- wrong orders --- */
+
+TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
+{
+    struct alone *one = alone("none");
+    struct member second = one->me;
+    gba_gpu_member_t copy, other;
+
+    assert_int_equal(create(one), GBA_OK);
+    copy = one->gpu;
+    /* A second team of the bootstrap: the barriers of both would share its exchange. */
+    assert_true(member_team(&second, "none", true));
+    caught(gba_gpu_member_create(second.team, &second.attr, &other), GBA_ERR_BUSY,
+           "another team of the same bootstrap");
+    gba_bootstrap_team_destroy(second.boot_team);
+    /* The team before its member. */
+    gba_bootstrap_team_destroy(one->me.boot_team);
+    assert_logged("the team is not destroyed: GPU members use it");
+    gba_team_destroy(one->me.team);
+    assert_logged("the team is not destroyed: GPU members use it");
+    assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    /* Twice, also by a copy. */
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    caught(gba_gpu_member_destroy(&one->gpu), GBA_ERR_PARAM, "destroyed already");
+    caught(gba_gpu_member_destroy(&copy), GBA_ERR_PARAM, "destroyed already");
+    caught(gba_gpu_member_abort(&copy), GBA_ERR_PARAM, "destroyed already");
+    alone_end(one);
+}
+
+/* A child may call what its parent has made. Its memory is no copy, because the GPU has the
+ * addresses of the first one. */
+TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
+{
+    struct alone *one = alone("none");
+    uint64_t flag;
+    int status;
+    pid_t child;
+
+    assert_int_equal(create(one), GBA_OK);
+    flag = word_get(one->gpu.flag);
+    child = fork();
+    if (0 == child) {
+        alarm(test_limit(10));
+        status = GBA_ERR_UNSUPPORTED == gba_gpu_member_destroy(&one->gpu) &&
+                 GBA_ERR_UNSUPPORTED == gba_gpu_member_abort(&one->gpu) &&
+                 GBA_ERR_UNSUPPORTED == create(one) && 3 == log_lines;
+        while (flag == word_get(one->gpu.flag))
+            usleep(100);
+        _exit(0 != status ? 0 : 1);
+    }
+    assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    alone_end(one);
+}
+
+/* A member that has given up in barrier 1 is made again, before or after its end. */
+TEST_WITH(a_member_that_is_made_again_goes_on_after_its_last_arrival, quiet, loud, NULL)
+{
+    for (int before = 0; before < 2; before++) {
+        struct two two = two_begin(alone("none"));
+        const uint32_t first = (uint32_t)two.gpu[0].count[0];
+
+        assert_int_equal(gba_gpu_barrier(&two.gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        if (0 != before)
+            assert_int_equal(two_create(&two, 0), GBA_OK);
+        assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+        if (0 == before)
+            assert_int_equal(two_create(&two, 0), GBA_OK);
+        assert_int_equal((uint32_t)two.gpu[0].count[0], first + 1);
+        assert_int_equal(gba_gpu_barrier(&two.gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
+        assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+        assert_int_equal(gba_gpu_wait(&two.gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        alone_end(two.one);
+    }
+}
+
+/* ---------------------------------------------------------------------------- the threads --- */
+
+/* A group that is busy in each turn of the thread, as with a fast GPU. */
+TEST_WITH(a_busy_team_does_not_hide_the_stall_of_another, quiet, loud, NULL)
+{
+    struct alone *busy = alone_with("GBA_TRIAL_AFTER", "0");
+    struct two two = two_begin(alone_with("GBA_STUCK_AFTER", "1"));
+    uint64_t reported = 0;
+
+    gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
+    assert_int_equal(create(busy), GBA_OK);
+    gba_gpu_store(busy->gpu.doorbell, (busy->gpu.count[0] + 0x7ffffff0u) << 32, GBA_GPU_RELEASE, 0);
+    gba_gpu_arrive(&two.gpu[0], ONE, GBA_GPU_RELEASE);
+    word_await(&reported, 1);
+    assert_int_equal(word_get(&reported), 1);
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    assert_int_equal(gba_gpu_member_abort(&busy->gpu), GBA_OK);
+    assert_int_equal(gba_gpu_member_abort(&two.gpu[0]), GBA_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[i]), GBA_OK);
+    assert_int_equal(gba_gpu_member_destroy(&busy->gpu), GBA_OK);
+    member_end(&busy->me);
+    free(busy);
+    alone_end(two.one);
+}
+
+static uint64_t helpers[2], helps;
+
+static gba_status_t attend_noted(void *team, gba_status_t status)
+{
+    if (GBA_INPROGRESS != status)
+        helpers[helps++ % 2] = (uint64_t)gettid();
+    return gba_bootstrap_team_attend(team, status);
+}
+
+/* The thread of this process with a name; 0: there is none. */
+static pid_t thread_named(const char *name)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *task;
+    char path[300], text[32];
+    pid_t found = 0;
+    FILE *file;
+
+    while (0 == found && (task = readdir(tasks)) != NULL) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        file = fopen(path, "r");
+        if (file == NULL)
+            continue;
+        if (fgets(text, sizeof text, file) != NULL && 0 == strncmp(text, name, strlen(name)) &&
+            '\n' == text[strlen(name)])
+            found = (pid_t)strtol(task->d_name, NULL, 10);
+        fclose(file);
+    }
+    closedir(tasks);
+    return found;
+}
+
+/* Make a member in a thread that is bound to one CPU, on which it may poll. */
+static void *create_bound(void *one)
+{
+    cpu_set_t process, bound;
+    int cpu = 0;
+
+    assert_int_equal(sched_getaffinity(0, sizeof process, &process), 0);
+    while (!CPU_ISSET(cpu, &process))
+        cpu++;
+    CPU_ZERO(&bound);
+    CPU_SET(cpu, &bound);
+    assert_int_equal(sched_setaffinity(0, sizeof bound, &bound), 0);
+    assert_int_equal(create(one), GBA_OK);
+    assert_int_equal(sched_getaffinity(thread_named("gba-gpu"), sizeof bound, &bound), 0);
+    assert_int_equal(CPU_ISSET(cpu, &bound), 1 == CPU_COUNT(&process));
+    return NULL;
+}
+
+TEST_WITH(the_threads_have_names_and_cpus_of_their_own, quiet, loud, NULL)
+{
+    struct alone *one = alone_with("GBA_SW_ENABLE", "0");
+    pthread_t creator;
+
+    one->me.attr.attend = attend_noted;
+    assert_int_equal(pthread_create(&creator, NULL, create_bound, one), 0);
+    assert_int_equal(pthread_join(creator, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(thread_named("gba-gpu-attend"), helpers[0]);
+    assert_int_equal(helpers[0], helpers[1]);
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    alone_end(one);
+}
+
+int main(void)
+{
+    alarm(test_limit(240));
+    fake = fake_cuda_open();
+    return fake != NULL ? SUITE_RUN(NULL, NULL) : 1;
+}
