@@ -37,7 +37,7 @@ static void driver_open(void)
         address = dlsym(library, functions[i].symbol);
         if (address == NULL && functions[i].offset != offsetof(struct gba_cuda, batch)) {
             snprintf(driver.cause, sizeof driver.cause,
-                     "the CUDA driver is too old: it has no %s; 12.0 or later is needed",
+                     "the CUDA driver is too old: it has no %s; CUDA 12.2 or later is needed",
                      functions[i].symbol);
             return;
         }

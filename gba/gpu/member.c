@@ -386,7 +386,9 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
         part->by_words = false; /* the driver lacks these operations */
     }
     if (part->kernel == NULL) {
-        (void)refuse(GBA_ERR_UNSUPPORTED, "the CUDA driver does not load the kernel for streams");
+        (void)refuse(
+            GBA_ERR_UNSUPPORTED,
+            "the CUDA driver does not load the kernel for streams; CUDA 12.2 or later does");
         return GBA_ERR_UNSUPPORTED;
     }
     result = part->cuda->launch(part->kernel, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL);

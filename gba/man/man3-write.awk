@@ -143,6 +143,8 @@ function page_start(names, file, text, list, n, i) {
     out(".Sh LIBRARY")
     if (file == "gba/bootstrap.h")
         out("libgba_bootstrap; pkg-config knows it as\n.Ql gba-bootstrap .")
+    else if (file == "gba/gpu.h")
+        out("libgba_gpu; pkg-config knows it as\n.Ql gba_gpu .")
     else
         out("libgba; pkg-config knows it as\n.Ql gba .")
     out(".Sh SYNOPSIS")
