@@ -156,7 +156,7 @@ EXTRA_DIST += contrib/driver/README.md contrib/driver/build contrib/driver/Makef
 	contrib/driver/map.c contrib/driver/member.c contrib/driver/alloc.c contrib/driver/revoke.c \
 	contrib/driver/sysfs.c contrib/driver/wait.c
 # GPU members, on a GPU; nvcc builds it.
-EXTRA_DIST += contrib/gpu/check contrib/gpu/h200.txt contrib/gpu/gpu_check.cu contrib/examples/gpu_steps.cu
+EXTRA_DIST += contrib/gpu/check contrib/gpu/h200.txt contrib/gpu/gpu_check.cu
 # libgba without MPI.
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers
 contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c

@@ -5,7 +5,6 @@
  * never uses CUDA itself. The argument "mps": the tests with several processes on the GPU.
  */
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,17 +38,7 @@ static double now_ns()
 }
 
 /* A line of the table. */
-static void say(double ns, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    printf("| ");
-    vprintf(format, args);
-    printf(" | %.0f |\n", ns);
-    fflush(stdout);
-    va_end(args);
-}
+#define SAY(ns, ...) (printf("| " __VA_ARGS__), printf(" | %.0f |\n", (double)(ns)), fflush(stdout))
 
 /* -------------------------------------------------------------------------------- kernels --- */
 
@@ -67,41 +56,20 @@ __global__ void litmus_kernel(const gba_gpu_member_t *members, uint32_t first, u
     const gba_gpu_member_t member = members[index];
     uint64_t *mine = table[index], warm = 0;
     const uint64_t *theirs = table[index + 1];
+    bool failed = false;
 
-    for (uint32_t round = first + 1; round <= first + rounds; round++) {
+    for (uint32_t round = first + 1; round <= first + rounds && !failed; round++) {
         for (uint32_t i = 0; i < words; i++)
             warm += theirs[i];
         mine[self] = round;
-        if (GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS)) {
-            atomicAdd(bad, 1ull << 32);
-            break;
-        }
+        failed = GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS);
         for (uint32_t i = 0; i < words; i++)
             if (theirs[i] != round)
                 atomicAdd(bad, 1ull);
-        if (GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS)) {
-            atomicAdd(bad, 1ull << 32);
-            break;
-        }
+        failed = failed || GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS);
     }
-    if (42 == warm) /* keeps the loads */
-        mine[self] = warm;
-}
-
-/* Barriers and nothing else, each block a member by one thread or all. */
-template <gba_gpu_coop_t COOP>
-__global__ void rounds_kernel(const gba_gpu_member_t *members, uint32_t rounds,
-                              unsigned long long *bad)
-{
-    const gba_gpu_member_t member = members[blockIdx.x];
-
-    if (GBA_GPU_THREAD == COOP && 0 != threadIdx.x)
-        return;
-    for (uint32_t round = 0; round < rounds; round++)
-        if (GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS)) {
-            atomicAdd(bad, 1ull << 32);
-            break;
-        }
+    if (failed || 42 == warm) /* keeps the loads */
+        atomicAdd(bad, 1ull << 32);
 }
 
 __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t *status)
@@ -109,11 +77,6 @@ __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t
     *(volatile uint64_t *)status = 1;
     *(volatile uint64_t *)status =
         (uint64_t)(1000 + gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, limit_ns));
-}
-
-__global__ void store_kernel(uint64_t *to, uint64_t value)
-{
-    *(volatile uint64_t *)to = value;
 }
 
 /* What a poll costs another warp of its SM, whose data is in the L1 cache: ns of a pass over the
@@ -152,7 +115,7 @@ struct rank {
     gba_gpu_member_t member[BLOCKS_MAX];
     gba_gpu_member_t *members; /* in GPU memory */
     uint64_t **table;          /* of litmus_kernel */
-    uint64_t *data;            /* 2 * 64 words in GPU memory */
+    uint64_t *data;            /* 2 * 256 words in GPU memory */
     unsigned long long *bad;
     uint64_t *user; /* all->user for the GPU */
 };
@@ -169,13 +132,15 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
     CK(cudaHostRegister(me->all->user, sizeof me->all->user, cudaHostRegisterMapped));
     CK(cudaHostGetDevicePointer((void **)&rank->user, me->all->user, 0));
     CK(cudaMalloc(&rank->members, sizeof rank->member));
-    CK(cudaMallocManaged(&rank->table, 3 * sizeof *rank->table));
-    CK(cudaMalloc(&rank->data, 128 * sizeof *rank->data));
+    CK(cudaMallocManaged(&rank->table, (BLOCKS_MAX + 1) * sizeof *rank->table));
+    CK(cudaMalloc(&rank->data, 512 * sizeof *rank->data));
     CK(cudaMalloc(&rank->bad, sizeof *rank->bad));
-    CK(cudaMemset(rank->data, 0, 128 * sizeof *rank->data));
+    CK(cudaMemset(rank->data, 0, 512 * sizeof *rank->data));
     CK(cudaMemset(rank->bad, 0, sizeof *rank->bad));
     if (!member_team(me, device, true))
         return false;
+    for (uint32_t i = 0; i <= count; i++)
+        rank->table[i] = rank->data + i % 2 * 256;
     me->attr.members = count;
     me->attr.stream_only = stream_only;
     for (uint32_t i = 0; i < count; i++) {
@@ -230,8 +195,6 @@ static int two_members(struct member *me, void *)
 
     if (!rank_begin(&rank, me, 2, "none", false))
         return 1;
-    rank.table[0] = rank.table[2] = rank.data;
-    rank.table[1] = rank.data + 64;
     for (uint32_t kind = 0; kind < 3; kind++) {
         (void)litmus[kind](&rank, 1000 * kind);
         CK(cudaDeviceSynchronize());
@@ -295,11 +258,15 @@ template <typename Launch> static double median(Launch launch, uint32_t rounds)
     return times[2];
 }
 
-template <gba_gpu_coop_t COOP> static double barriers(struct rank *rank)
+/* Barriers of all members of a rank, each by a thread, or a block of 256. */
+template <gba_gpu_coop_t COOP> static double barriers(struct rank *rank, uint32_t rounds = ROUNDS)
 {
     return median(
-        [&] { rounds_kernel<COOP><<<rank->count, 256>>>(rank->members, ROUNDS, rank->bad); },
-        ROUNDS);
+        [&] {
+            litmus_kernel<COOP><<<rank->count, GBA_GPU_THREAD == COOP ? 1 : 256>>>(
+                rank->members, 0, rounds / 2, rank->table, 0, rank->bad);
+        },
+        rounds);
 }
 
 /* One process with 1 to 64 members, in kernels and in a stream. */
@@ -312,14 +279,14 @@ static int times(struct member *me, void *)
     for (uint32_t count : counts) {
         if (!rank_begin(&rank, me, count, "none", false))
             return 1;
-        say(barriers<GBA_GPU_THREAD>(&rank), "%u members of one process", count);
-        say(barriers<GBA_GPU_BLOCK>(&rank), "%u members, blocks of 256 threads", count);
+        SAY(barriers<GBA_GPU_THREAD>(&rank), "%u members of one process", count);
+        SAY(barriers<GBA_GPU_BLOCK>(&rank), "%u members, blocks of 256 threads", count);
         good &= rank_end(&rank);
     }
     for (int words = 1; words >= 0; words--) {
         if (!rank_begin(&rank, me, 1, "none", 0 != words))
             return 1;
-        say(median(
+        SAY(median(
                 [&] {
                     for (uint32_t i = 0; i < ROUNDS / 10; i++)
                         (void)gba_gpu_barrier_on_stream(&rank.member[0], NULL);
@@ -345,7 +312,7 @@ static int neighbours(struct member *, void *)
     for (int order : {GBA_GPU_ACQ_REL, GBA_GPU_ACQUIRE, GBA_GPU_RELAXED}) {
         neighbour_kernel<<<1, 64>>>(out + 64, (gba_gpu_order_t)order, words, out);
         CK(cudaDeviceSynchronize());
-        say((double)out[0], "16 KiB from the L1 cache by another warp: %s", names[order]);
+        SAY((double)out[0], "16 KiB from the L1 cache by another warp: %s", names[order]);
     }
     return 0;
 }
@@ -360,29 +327,22 @@ static int processes(struct member *me, void *arg)
 
     if (!rank_begin(&rank, me, 1, device, false))
         return 1;
-    ns = now_ns();
-    if (arg == NULL) {
-        rounds_kernel<GBA_GPU_THREAD><<<1, 32>>>(rank.members, 200, rank.bad);
-        CK(cudaDeviceSynchronize());
-        ns = (now_ns() - ns) / 200;
-    } else {
-        ns = barriers<GBA_GPU_THREAD>(&rank);
-    }
+    ns = barriers<GBA_GPU_THREAD>(&rank, arg == NULL ? 100 : ROUNDS);
     if (0 == me->rank)
-        say(ns, "%u processes %s MPS, %s", me->all->size, arg == NULL ? "without" : "under",
+        SAY(ns, "%u processes %s MPS, %s", me->all->size, arg == NULL ? "without" : "under",
             device);
     return rank_end(&rank) ? 0 : 1;
 }
 
 /* -------------------------------------------------------------------------------- streams --- */
 
-/* An event after a barrier in a stream completes only after rank 0 has arrived; then a graph that
- * makes the barrier at each replay. arg: not NULL: by operations on words. */
+/* An event after a barrier in a stream completes only after rank 0 has arrived; in the second half
+ * a graph makes the barrier at each replay. arg: not NULL: by operations on words. */
 static int stream_order(struct member *me, void *arg)
 {
-    const int replays = 50;
+    const uint64_t rounds = 40;
     uint64_t *user = me->all->user;
-    cudaGraphExec_t replay;
+    cudaGraphExec_t replay = NULL;
     cudaGraph_t graph;
     cudaStream_t stream;
     cudaEvent_t event;
@@ -391,16 +351,11 @@ static int stream_order(struct member *me, void *arg)
 
     if (0 == me->rank) {
         good = member_team(me, "sim", false);
-        for (uint64_t round = 1; good && round <= 20; round++) {
+        for (uint64_t round = 1; good && round <= rounds; round++) {
             word_await(&user[1], round);
             usleep(2000);
             word_set(&user[0], round);
             good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
-        }
-        for (uint64_t round = 1; good && round <= replays; round++) {
-            word_set(&user[2], round);
-            good =
-                GBA_OK == gba_bootstrap_team_barrier(me->boot_team) && word_get(&user[3]) >= round;
         }
         member_end(me);
         return good ? 0 : 1;
@@ -408,23 +363,24 @@ static int stream_order(struct member *me, void *arg)
     good = rank_begin(&rank, me, 1, "sim", arg != NULL);
     CK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    for (uint64_t round = 1; good && round <= 20; round++) {
-        good = GBA_OK == gba_gpu_barrier_on_stream(&rank.member[0], stream);
+    for (uint64_t round = 1; good && round <= rounds; round++) {
+        const bool captures = rounds / 2 == round;
+
+        if (captures)
+            CK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        if (replay == NULL)
+            good = GBA_OK == gba_gpu_barrier_on_stream(&rank.member[0], stream);
+        if (captures) {
+            CK(cudaStreamEndCapture(stream, &graph));
+            CK(cudaGraphInstantiate(&replay, graph, 0));
+        }
+        if (replay != NULL)
+            CK(cudaGraphLaunch(replay, stream));
         CK(cudaEventRecord(event, stream));
         good &= cudaErrorNotReady == cudaEventQuery(event);
         word_set(&user[1], round);
         CK(cudaEventSynchronize(event));
         good &= word_get(&user[0]) >= round;
-    }
-    CK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    good &= GBA_OK == gba_gpu_barrier_on_stream(&rank.member[0], stream);
-    CK(cudaStreamEndCapture(stream, &graph));
-    CK(cudaGraphInstantiate(&replay, graph, 0));
-    for (uint64_t round = 1; good && round <= replays; round++) {
-        store_kernel<<<1, 1, 0, stream>>>(rank.user + 3, round);
-        CK(cudaGraphLaunch(replay, stream));
-        CK(cudaStreamSynchronize(stream));
-        good = word_get(&user[2]) >= round;
     }
     good &= GBA_OK == gba_gpu_member_status(&rank.member[0]);
     return rank_end(&rank) && good ? 0 : 1;
@@ -432,12 +388,12 @@ static int stream_order(struct member *me, void *arg)
 
 /* ------------------------------------------------------------------------------- failures --- */
 
-/* Rank 0 arrives late, is stopped, or is killed (arg) by rank 1, which waits in a kernel, by a time
- * limit or without one ("aborted"). */
+/* Rank 0 is stopped for some time ("stopped", "leaves"), or killed, by rank 1, which waits in a
+ * kernel, with a time limit ("killed") or without one ("aborted"). */
 static int failing(struct member *me, void *arg)
 {
     const char *what = (const char *)arg;
-    const bool aborted = 0 == strcmp(what, "aborted"), stopped = 0 == strcmp(what, "stopped");
+    const bool aborted = 0 == strcmp(what, "aborted");
     const bool killed = aborted || 0 == strcmp(what, "killed");
     const int expected = aborted ? GBA_ERR_STALE : killed ? GBA_ERR_TIMEOUT : GBA_OK;
     uint64_t *rank_0 = &me->all->user[0], *late = &me->all->user[1], *status = &me->all->user[2];
@@ -454,12 +410,8 @@ static int failing(struct member *me, void *arg)
     }
     good = rank_begin(&rank, me, 1, "none", false);
     word_await(rank_0, 1);
-    if (stopped)
-        kill((pid_t)*rank_0, SIGSTOP);
-    wait_kernel<<<1, 1>>>(rank.member[0],
-                          aborted  ? 0
-                          : killed ? 500000000ull
-                                   : LIMIT_NS,
+    kill((pid_t)*rank_0, SIGSTOP);
+    wait_kernel<<<1, 1>>>(rank.member[0], 0 == strcmp(what, "killed") ? 500000000ull : 0,
                           rank.user + 2);
     word_await(status, 1);
     usleep(10000); /* the kernel has arrived, or will soon; not earlier than the others */
@@ -469,8 +421,6 @@ static int failing(struct member *me, void *arg)
     } else {
         good &= GBA_ERR_BUSY == gba_gpu_member_destroy(&rank.member[0]);
         word_set(late, 1);
-    }
-    if (stopped) {
         usleep(500000);
         kill((pid_t)*rank_0, SIGCONT);
     }
@@ -512,8 +462,7 @@ int main(int argc, char **argv)
         test("a device that dies: the kernel goes on", 2, mixed_ranks, "sim?die_after=1700");
         test("events and graphs by words", 2, stream_order, "words");
         test("events and graphs by the kernel", 2, stream_order, NULL);
-        test("a late rank; destroy is refused meanwhile", 2, failing, "late");
-        test("a stopped rank", 2, failing, "stopped");
+        test("a stopped rank; destroy is refused meanwhile", 2, failing, "stopped");
         test("a killed rank: the wait ends by its limit", 2, failing, "killed", 1);
         test("a killed rank: an abort ends the wait", 2, failing, "aborted", 1);
         test("a process that leaves its member", 2, failing, "leaves");

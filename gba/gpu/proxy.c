@@ -41,14 +41,10 @@ static _Thread_local bool serves; /* this thread is that of the proxy */
 /* The round is complete: store the flags. */
 static void release(struct gba_gpu_group *group)
 {
+    const bool reported = group->reported;
     char line[288];
 
-    if (group->reported) {
-        group->reported = false;
-        snprintf(line, sizeof line, "%s: barrier %u of its GPU members has ended", group->own.name,
-                 gba_gpu_next(group));
-        gba_log_text(GBA_LOG_TEAM, line);
-    }
+    group->reported = false;
     group->state = GBA_GPU_GATHER;
     group->sequence++;
     group->gathered = 0;
@@ -56,6 +52,12 @@ static void release(struct gba_gpu_group *group)
     for (uint32_t i = 0; i < group->members; i++)
         if (0 != (group->made >> i & 1)) /* the flag of another one has the status of its end */
             gba_word_store_release(&group->flags[i].word, group->sequence);
+    if (!reported)
+        return;
+    /* Last: the program may abort the group in its function for log lines. */
+    snprintf(line, sizeof line, "%s: barrier %u of its GPU members has ended", group->own.name,
+             gba_gpu_next(group) - 1);
+    gba_log_text(GBA_LOG_TEAM, line);
 }
 
 /* No further round ends for a member. */
@@ -252,7 +254,8 @@ static bool serve(struct gba_gpu_group *group)
     default:
         return false;
     }
-    if (GBA_INPROGRESS == status)
+    /* A step may report a stall, and the program's function for log lines abort the group. */
+    if (GBA_INPROGRESS == status || GBA_GPU_FAILED == group->state)
         return false;
     if (GBA_OK == status && GBA_DUE_NOTHING == gba_team_due(group->team, true))
         release(group);

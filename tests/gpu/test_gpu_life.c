@@ -119,14 +119,15 @@ TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
 }
 
 static struct two *stalled;
-static uint64_t aborted;
+static uint64_t logged, aborted;
 
-/* A function of the program that the serving thread calls. */
-static void log_aborts(void *ctx, gba_log_level_t level, const char *line)
+/* A function of the program that the serving thread calls. when: a text of the line at which it
+ * aborts. */
+static void log_aborts(void *when, gba_log_level_t level, const char *line)
 {
-    (void)ctx;
     (void)level;
-    if (strstr(line, "stalled") == NULL)
+    word_set(&logged, 1);
+    if (strstr(line, when) == NULL)
         return;
     log_last[0] = '\0';
     if (GBA_ERR_BUSY != gba_gpu_member_destroy(&stalled->gpu[0]) ||
@@ -137,16 +138,30 @@ static void log_aborts(void *ctx, gba_log_level_t level, const char *line)
 
 TEST_WITH(a_function_for_log_lines_may_abort, quiet, loud, NULL)
 {
-    struct two two = two_begin(alone_with("GBA_STUCK_AFTER", "1"));
+    static char when[2][12] = {"stalled", "has ended"};
 
-    stalled = &two;
-    gba_log_set(log_aborts, NULL, GBA_LOG_ERROR);
-    assert_int_equal(gba_gpu_barrier(&two.gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_ERR_STALE);
-    word_await(&aborted, 1);
-    assert_string_equal(log_last, "");
-    assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
-    assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
-    alone_end(two.one);
+    for (int ended = 0; ended < 2; ended++) {
+        struct two two = two_begin(alone_with("GBA_STUCK_AFTER", "1"));
+
+        logged = aborted = 0;
+        stalled = &two;
+        gba_log_set(log_aborts, when[ended], GBA_LOG_INFO);
+        gba_gpu_arrive(&two.gpu[0], ONE, GBA_GPU_RELEASE);
+        word_await(&logged, 1);
+        if (0 != ended) {
+            gba_gpu_arrive(&two.gpu[1], ONE, GBA_GPU_RELEASE);
+            word_await(&aborted, 1);
+            gba_gpu_arrive(&two.gpu[0], ONE, GBA_GPU_RELEASE);
+            gba_gpu_arrive(&two.gpu[1], ONE, GBA_GPU_RELEASE);
+        }
+        assert_int_equal(gba_gpu_wait(&two.gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_STALE);
+        word_await(&aborted, 1);
+        assert_string_equal(log_last, "");
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
+        alone_end(two.one);
+    }
 }
 
 /* --------------------------------------------------------------------------- wrong orders --- */
