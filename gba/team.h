@@ -297,12 +297,12 @@ GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t
  * Make a whole barrier: start, then wait. progress: the runtime's, which serves other processes. It
  * is called after the first microseconds of a wait, and then with each look at the barrier. It
  * returns the number of messages and requests that it has completed, so that no thread sleeps that
- * serves others; 0: none; -1: unknown. May be NULL. arg: passed to progress. Returns GBA_OK; GBA_RENEGOTIATE: the
- * barrier is complete; do what gba_team_due returns; GBA_NOTIFY: the
- * barrier is complete, but the device has failed: send the answers of gba_notification_answer
- * before this process leaves the runtime, then call gba_team_due; GBA_ERR_DEAD: the barrier
- * is not complete, see gba_barrier_progress; GBA_ERR_IO. One thread at a time on a team.
- * Collective. Blocks. Release on entry, acquire on return.
+ * serves others; 0: none; -1: unknown. May be NULL. arg: passed to progress. Returns GBA_OK;
+ * GBA_RENEGOTIATE: the barrier is complete; do what gba_team_due returns; GBA_NOTIFY: the barrier
+ * is complete, but the device has failed: send the answers of gba_notification_answer before this
+ * process leaves the runtime, then call gba_team_due; GBA_ERR_DEAD: the barrier is not complete,
+ * see gba_barrier_progress; GBA_ERR_IO. One thread at a time on a team. Collective. Blocks. Release
+ * on entry, acquire on return.
  */
 GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
 

@@ -106,7 +106,8 @@ static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores,
             status = core_sleep(cores, core);
         if (GBA_INPROGRESS != status)
             break;
-        gba_service_turn(&service, progress ? cores->attr.progress : NULL, cores->attr.ctx, false);
+        gba_service_turn(&service, progress ? cores->attr.progress : NULL, cores->attr.ctx, false,
+                         false);
         now = gba_clock_ns();
         if (0 == began) {
             began = now;

@@ -34,16 +34,17 @@
 void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
                      struct gba_path_base *path, gba_path_t kind, uint64_t deadline)
 {
-    *probe = (struct gba_team){.path = path,
-                               .kind = kind,
-                               .size = team->size,
-                               .rank = team->rank,
-                               .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}, 0},
-                               .names = team->names,
-                               .watchdog = {.report_after = team->watchdog.report_after,
-                                            .retry = team->watchdog.retry,
-                                            .deadline = deadline},
-                               .renegotiation = {.due = UINT64_MAX}};
+    *probe =
+        (struct gba_team){.path = path,
+                          .kind = kind,
+                          .size = team->size,
+                          .rank = team->rank,
+                          .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}, 0},
+                          .names = team->names,
+                          .watchdog = {.report_after = team->watchdog.report_after,
+                                       .retry = team->watchdog.retry,
+                                       .deadline = deadline},
+                          .renegotiation = {.due = UINT64_MAX}};
     snprintf(probe->name, sizeof probe->name, "%.32s, trial after %llu", team->name,
              (unsigned long long)gba_team_rounds(team));
     gba_barrier_init(probe);

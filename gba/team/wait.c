@@ -119,17 +119,21 @@ struct manner {
     struct gba_service service;
 };
 
-/* The number of tests between two calls of the runtime's progress. */
-static uint32_t wait_tests(const struct gba_team *team, const struct manner *manner)
+/* Whether only progress delivers the message that the member waits for. */
+static bool wait_listens(const struct gba_team *team)
 {
     const struct gba_path_base *path = team->path;
 
-    if (manner->parks)
+    return path->ops->listens != NULL && path->ops->listens(path);
+}
+
+/* The number of tests between two calls of the runtime's progress. */
+static uint32_t wait_tests(const struct gba_team *team, const struct manner *manner)
+{
+    if (manner->parks || wait_listens(team))
         return 1;
-    if (path->ops->listens != NULL && path->ops->listens(path))
-        return 1; /* only progress delivers the awaited message */
     return gba_service_tests(&manner->service, manner->yields,
-                             manner->yields ? GBA_WAIT_YIELDS : spins_of(path));
+                             manner->yields ? GBA_WAIT_YIELDS : spins_of(team->path));
 }
 
 /* Leave the core to the others, and see how long they keep it. */
@@ -182,23 +186,28 @@ static bool service_awake(const struct gba_service *service, bool parks)
 }
 
 /* Call progress, and while it serves others, again: as they wait for it, no barrier is complete. */
-static int service_call(struct gba_service *service, int (*progress)(void *), void *arg)
+static void service_again(int (*progress)(void *), void *arg)
 {
-    int served = progress(arg), any = served;
+    uint64_t end = gba_clock_ns() + GBA_WAIT_IDLE_NS;
 
-    for (uint32_t calls = 0, idle = 0;
-         any > 0 && idle < GBA_WAIT_IDLE_CALLS && calls < GBA_WAIT_CALLS_MOST; calls++) {
-        served = progress(arg);
-        idle = served > 0 ? 0 : idle + 1;
+    for (uint32_t calls = 0, idle = 0; calls < GBA_WAIT_CALLS_MOST; calls++) {
+        if (progress(arg) > 0) {
+            idle = 0;
+            end = gba_clock_ns() + GBA_WAIT_IDLE_NS;
+        } else if (++idle == GBA_WAIT_IDLE_CALLS || gba_clock_ns() > end) {
+            return;
+        }
     }
-    service->calls++;
-    return any;
 }
 
-void gba_service_turn(struct gba_service *service, int (*progress)(void *), void *arg, bool parks)
+void gba_service_turn(struct gba_service *service, int (*progress)(void *), void *arg, bool parks,
+                      bool listens)
 {
-    const int served = progress != NULL ? service_call(service, progress, arg) : 0;
+    const int served = progress != NULL ? progress(arg) : 0;
 
+    service->calls++;
+    if (served > 0 && !listens)
+        service_again(progress, arg);
     if (0 == service->after && served <= 0)
         return;
     service->now = gba_clock_ns();
@@ -238,7 +247,7 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
         }
         if (GBA_INPROGRESS != status)
             return status;
-        gba_service_turn(service, progress, arg, manner.parks);
+        gba_service_turn(service, progress, arg, manner.parks, wait_listens(team));
         if (service->served > team->waiting.served)
             team->waiting.served = service->served;
         status = steps->progress(team);

@@ -22,9 +22,10 @@
 #define GBA_WAIT_RARE_CALLS 4u
 
 /* A process that is served often needs something again at once: after a call of progress that has
- * served one, others follow without a look at the barrier until so many have served none, which
- * takes about a microsecond, and at most so many. */
+ * served one, others follow without a look at the barrier until so many have served none or a time
+ * has passed, twice that of a message on one host, and at most so many in all. */
 #define GBA_WAIT_IDLE_CALLS 16u
+#define GBA_WAIT_IDLE_NS    1000u
 #define GBA_WAIT_CALLS_MOST 1000u
 
 /* `auto` sleeps after this time, in which the runtime has served no other process: the latency of
@@ -86,10 +87,12 @@ static inline uint32_t gba_service_tests(const struct gba_service *service, bool
 
 /*
  * Call the runtime's progress, see gba_barrier_wait; again while it serves others. progress: may be
- * NULL. parks: the wait sleeps from its beginning, unless it serves others. Reads the clock if the
- * wait may sleep or has served. By the waiting thread.
+ * NULL. parks: the wait sleeps from its beginning, unless it serves others. listens: progress
+ * brings what the wait itself needs, so it is called once. Reads the clock if the wait may sleep or
+ * has served. By the waiting thread.
  */
-void gba_service_turn(struct gba_service *service, int (*progress)(void *), void *arg, bool parks);
+void gba_service_turn(struct gba_service *service, int (*progress)(void *), void *arg, bool parks,
+                      bool listens);
 
 /* The steps that the wait calls, as gba_barrier_test and gba_barrier_progress. A table, because
  * both are on a higher floor. */

@@ -1,91 +1,160 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open MPI's progress for a waiting process, and whether it has served other processes. From 5.0 on
- * opal_progress returns a count. In 4.1 it returns nothing, so the functions that it calls are
- * called once more before it, and their counts are added: those of the networks (BTL) that ob1 and
- * one-sided communication use, and of UCX. Neither counts what comes over TCP; libgba sees that
- * (gba/base/traffic.h).
+ * opal_progress returns a count. In 4.1 it returns nothing, so functions that it calls are called
+ * once more before it, and their counts are added: each time those of the networks (BTL) that ob1
+ * and one-sided communication use, now and then that of UCX. Nothing counts what comes over TCP;
+ * libgba sees that (gba/base/traffic.h). The windows of UCX serve others and return 0.
  */
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/open.h"
 
-#if OMPI_MAJOR_VERSION < 5
 #include <dlfcn.h>
 
+#include "gba/base/clock.h"
+#include "ompi/mca/osc/osc.h"
+#include "ompi/win/win.h"
+#if OMPI_MAJOR_VERSION < 5
 #include "ompi/mca/pml/base/base.h"
 #include "opal/mca/btl/base/base.h"
+#endif
 
-/* Of all BTLs of 4.1, of a PML, and of an SPML. */
+/* Time between two calls of functions that cost much, ns. It is short against a sleep, and a call
+ * behind a sleep finds what has come meanwhile. */
+#define RARE_NS 1000000u
+
+/* Of all BTLs of 4.1, and of a PML and an SPML. */
 #define COUNTED_MOST 16u
 
-static struct {
+struct counted {
     int (*function[COUNTED_MOST])(void);
     gba_word_t count; /* other threads read it without the lock */
-    bool unknown;     /* messages come by a function that is not here */
-} counted;
+};
 
-/* With the lock held. Release: pairs with progress_served, in another thread perhaps. */
-static void counted_add(int (*function)(void))
+static struct counted often, rare;
+static bool unknown;    /* messages come by a function that is in neither */
+static gba_word_t last; /* the time of the last rare call, ns */
+static ompi_osc_base_module_put_fn_t ucx_put;
+
+/* With the lock held. Release: pairs with counted_call, in another thread perhaps. */
+static void counted_add(struct counted *list, int (*function)(void))
 {
-    const uint64_t count = gba_word_load_relaxed(&counted.count);
+    const uint64_t count = gba_word_load_relaxed(&list->count);
 
     for (uint64_t i = 0; i < count; i++)
-        if (counted.function[i] == function)
+        if (list->function[i] == function)
             return;
     if (function == NULL || count >= COUNTED_MOST)
         return;
-    counted.function[count] = function;
-    gba_word_store_release(&counted.count, count + 1);
+    list->function[count] = function;
+    gba_word_store_release(&list->count, count + 1);
 }
 
+static int counted_call(const struct counted *list)
+{
+    const uint64_t count = gba_word_load_acquire(&list->count);
+    int served = 0;
+
+    for (uint64_t i = 0; i < count; i++)
+        served += list->function[i]();
+    return served;
+}
+
+#if OMPI_MAJOR_VERSION < 5
 /* A function of a component, which Open MPI opens with RTLD_GLOBAL. */
-static void counted_add_named(const char *name)
+static void rare_add(const char *name)
 {
     void *symbol = dlsym(RTLD_DEFAULT, name);
     int (*function)(void);
 
     memcpy(&function, &symbol, sizeof function);
-    counted_add(function);
+    counted_add(&rare, function);
 }
 
-void gba_common_progress_open(const char *further)
+static void counted_open(const char *further)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
     mca_btl_base_selected_module_t *module;
 
-    opal_mutex_lock(&gba_common.lock);
     OPAL_LIST_FOREACH(module, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
-    counted_add(module->btl_component->btl_progress);
+    counted_add(&often, module->btl_component->btl_progress);
     if (0 == strcmp(pml, "ucx"))
-        counted_add_named("mca_pml_ucx_progress");
+        rare_add("mca_pml_ucx_progress");
     else
-        counted.unknown = 0 != strcmp(pml, "ob1");
+        unknown = 0 != strcmp(pml, "ob1");
     if (further != NULL)
-        counted_add_named(further);
-    opal_mutex_unlock(&gba_common.lock);
+        rare_add(further);
 }
 
-static int progress_served(void)
+static int progress_count(void)
 {
-    const uint64_t count = gba_word_load_acquire(&counted.count);
-    int served = 0;
+    const int served = counted_call(&often);
 
-    for (uint64_t i = 0; i < count; i++)
-        served += counted.function[i]();
     (void)opal_progress();
-    return 0 == served && counted.unknown ? -1 : served;
+    return served;
 }
 #else
-void gba_common_progress_open(const char *further)
+static void counted_open(const char *further)
 {
     (void)further;
 }
 
-static int progress_served(void)
+static int progress_count(void)
 {
     return opal_progress();
 }
 #endif
+
+void gba_common_progress_open(const char *further)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "ompi_osc_ucx_put");
+
+    opal_mutex_lock(&gba_common.lock);
+    memcpy(&ucx_put, &symbol, sizeof ucx_put);
+    counted_open(further);
+    opal_mutex_unlock(&gba_common.lock);
+}
+
+/* Whether the process may have a window of UCX. Another thread may free a window meanwhile, so with
+ * threads none is looked into. */
+static bool windows_of_ucx(void)
+{
+    for (int i = 1; ucx_put != NULL && i < opal_pointer_array_get_size(&ompi_mpi_windows); i++) {
+        const ompi_win_t *window = opal_pointer_array_get_item(&ompi_mpi_windows, i);
+
+        if (window != NULL && (opal_using_threads() || (window->w_osc_module != NULL &&
+                                                        window->w_osc_module->osc_put == ucx_put)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a rare call is due. Most processes need none, and do not read the clock: the only window
+ * is MPI_WIN_NULL. */
+static bool rare_due(void)
+{
+    const bool none = 0 == gba_word_load_relaxed(&rare.count) &&
+                      ompi_mpi_windows.size - ompi_mpi_windows.number_free <= 1;
+    const uint64_t now = none ? 0 : gba_clock_ns();
+
+    if (none || now - gba_word_load_relaxed(&last) < RARE_NS)
+        return false;
+    gba_word_store_relaxed(&last, now);
+    return true;
+}
+
+static int progress_served(void)
+{
+    bool may = unknown;
+    int served = 0;
+
+    if (rare_due()) {
+        served = counted_call(&rare);
+        may = may || windows_of_ucx();
+    }
+    served += progress_count();
+    return served <= 0 && may ? -1 : served;
+}
 
 /*
  * gba_wait yields the core itself wherever opal_progress would (gba_common_oversubscribed), after a
