@@ -96,13 +96,13 @@ static void window_close(void)
 static uint32_t post(const struct perf_service *service)
 {
     double wait = 1e3 * perf_options.batch_us * perf_options.batches;
-    double most = service->posts > 1 ? done_before / 2 + 2
+    double most = service->posts > 1 ? done_before / 2.0 + 2
                                      : wait * POST_RATE / service->bytes + 2 * perf_options.batches;
     uint32_t count = most < POST_MAX ? (uint32_t)most : POST_MAX;
 
     if (perf_job.rank != target)
         return count;
-    requests = perf_alloc((size_t)count * (size_t)service->posts, sizeof *requests);
+    requests = perf_alloc((size_t)count * (size_t)service->posts, sizeof(MPI_Request));
     for (uint32_t i = 0; i < count; i++)
         MPI_Irecv(memory, service->bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[i]);
     for (uint32_t i = 0; i < count && service->posts > 1; i++)

@@ -74,10 +74,11 @@ static void rare_add(const char *name)
 static void counted_open(const char *further)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
-    mca_btl_base_selected_module_t *module;
+    opal_list_t *modules = &mca_btl_base_modules_initialized;
 
-    OPAL_LIST_FOREACH(module, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t)
-    counted_add(&often, module->btl_component->btl_progress);
+    for (opal_list_item_t *item = opal_list_get_first(modules); item != opal_list_get_end(modules);
+         item = opal_list_get_next(item))
+        counted_add(&often, ((mca_btl_base_selected_module_t *)item)->btl_component->btl_progress);
     if (0 == strcmp(pml, "ucx"))
         rare_add("mca_pml_ucx_progress");
     else
