@@ -19,7 +19,8 @@
 bool recorder_active;
 static int key = MPI_KEYVAL_INVALID;
 static uint32_t freed; /* communicators; a cache of before is invalid */
-static _Thread_local const void *fortran_site;
+/* Where the program called a function that calls PMPI_Barrier. */
+static _Thread_local const void *outer_site;
 static _Thread_local struct {
     MPI_Comm comm;
     struct recorder_comm *record;
@@ -180,7 +181,7 @@ int PMPI_Finalize(void)
 
 int PMPI_Barrier(MPI_Comm comm)
 {
-    const void *site = fortran_site != NULL ? fortran_site : SITE;
+    const void *site = outer_site != NULL ? outer_site : SITE;
     struct recorder_comm *record;
     struct recorder_visit visit;
     bool known, timed;
@@ -212,13 +213,64 @@ int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     return next(comm, request);
 }
 
-/* A program, or a library of Open MPI, calls one of two names. */
-int MPI_Init(int *argc, char ***argv) __attribute__((alias("PMPI_Init")));
+/* --- The names that programs call */
+
+/* What follows this library's MPI_*: a wrapper of another library, which calls PMPI_*, or PMPI_*
+ * at once. own: the name PMPI_*. MPI's own MPI_* would not call it. */
+static void *next_of(const char *own)
+{
+    void *next = dlsym(RTLD_NEXT, own + 1);
+    Dl_info wrapper, mpi;
+
+    if (dladdr(next, &wrapper) != 0 && dladdr(dlsym(RTLD_NEXT, own), &mpi) != 0 &&
+        wrapper.dli_fbase != mpi.dli_fbase)
+        return next;
+    return dlsym(RTLD_DEFAULT, own);
+}
+
+#define FORWARD(function)                 \
+    static __typeof__(P##function) *next; \
+                                          \
+    if (next == NULL)                     \
+    *(void **)&next = next_of("P" #function)
+
+int MPI_Init(int *argc, char ***argv)
+{
+    FORWARD(MPI_Init);
+    return next(argc, argv);
+}
+
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-    __attribute__((alias("PMPI_Init_thread")));
-int MPI_Finalize(void) __attribute__((alias("PMPI_Finalize")));
-int MPI_Barrier(MPI_Comm comm) __attribute__((alias("PMPI_Barrier")));
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request) __attribute__((alias("PMPI_Ibarrier")));
+{
+    FORWARD(MPI_Init_thread);
+    return next(argc, argv, required, provided);
+}
+
+int MPI_Finalize(void)
+{
+    FORWARD(MPI_Finalize);
+    return next();
+}
+
+int MPI_Barrier(MPI_Comm comm)
+{
+    const bool outer = outer_site == NULL;
+    int rc;
+
+    FORWARD(MPI_Barrier);
+    if (outer)
+        outer_site = SITE;
+    rc = next(comm);
+    if (outer)
+        outer_site = NULL;
+    return rc;
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    FORWARD(MPI_Ibarrier);
+    return next(comm, request);
+}
 
 /* mpif.h and the module mpi; the module mpi_f08. */
 void mpi_barrier_(const void *comm, void *error);
@@ -231,7 +283,7 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
 {
     int rc;
 
-    fortran_site = site;
+    outer_site = site;
     if (next_one != NULL) {
         next_one(comm, error);
     } else {
@@ -239,7 +291,7 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
         if (error != NULL)
             *(MPI_Fint *)error = rc;
     }
-    fortran_site = NULL;
+    outer_site = NULL;
 }
 
 void mpi_barrier_(const void *comm, void *error)
