@@ -77,7 +77,7 @@ void gba_mca_names_check(const char *files, void (*visit)(void *ctx, const char 
     while ((path = strsep(&rest, ",:")) != NULL) {
         FILE *file = '\0' == *path ? NULL : fopen(path, "re");
 
-        while (file != NULL && fgets(text, sizeof text, file) != NULL)
+        while (file != NULL && gba_line_read(file, text, sizeof text))
             if (gba_line_split(text, &name) != NULL)
                 name_check("", name, path, visit, ctx);
         if (file != NULL)

@@ -23,6 +23,18 @@
 
 enum gba_site { GBA_SITE_ACTIVE, GBA_SITE_INACTIVE, GBA_SITE_INVALID };
 
+/* Read a line of a file, without what does not fit. Returns false at the end. */
+static inline bool gba_line_read(FILE *file, char *line, size_t bytes)
+{
+    int c = 0;
+
+    if (fgets(line, (int)bytes, file) == NULL)
+        return false;
+    while (strchr(line, '\n') == NULL && c != '\n' && c != EOF)
+        c = getc(file);
+    return true;
+}
+
 /* Split a line "name = value" of a file of settings, in which # starts a comment. Returns the
  * value, or NULL if the line has none. *name: set; "": the line is empty. Pure. */
 static inline char *gba_line_split(char *line, const char **name)
@@ -86,7 +98,7 @@ static inline enum gba_site gba_site_read(const char *path, char why[GBA_SITE_WH
 
     errno = 0;
     file = fopen(path, "re");
-    while (file != NULL && GBA_SITE_INVALID != site && fgets(line, sizeof line, file) != NULL) {
+    while (file != NULL && GBA_SITE_INVALID != site && gba_line_read(file, line, sizeof line)) {
         snprintf(what, sizeof what, "%.200s, line %u", path, ++number);
         site = gba_site_line(line, what, site, why);
     }

@@ -34,7 +34,7 @@ static bool file_find(const char *path, const char *name, char value[STRING_MAX]
 
     if (file == NULL)
         return false;
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (gba_line_read(file, line, sizeof line)) {
         found = gba_line_split(line, &of);
         if (found == NULL || 0 != strcmp(of, name))
             continue;

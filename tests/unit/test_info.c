@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gba/base/mca_names.h"
 #include "gba/base/site.h"
 #include "gba/tools/info.h"
 #include "tests/limit.h"
@@ -77,6 +78,32 @@ TEST(controls_in_the_name_of_a_process)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+/* Comments and values that are longer than the buffers of all readers. */
+#define TEN(text) text text text text text text text text text text
+#define LONG      TEN(TEN("0123456789"))
+
+static void name_seen(void *ctx, const char *line)
+{
+    (void)line;
+    (*(unsigned *)ctx)++;
+}
+
+TEST(lines_of_any_length)
+{
+    static const char text[] =
+        "# " LONG " gba = 1\nbtl = " LONG " gba = 2\ncoll_gba_barrier_wiat = 3\n";
+    char path[] = "/tmp/gba-lines-XXXXXX";
+    const int file = mkstemp(path);
+    unsigned seen = 0;
+
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
+    close(file);
+    gba_mca_names_check(path, name_seen, &seen);
+    unlink(path);
+    assert_int_equal(seen, 1);
+}
+
 /* gba-barrier.conf, and files that are not as it should be. */
 TEST(the_choice_of_a_site)
 {
@@ -90,6 +117,7 @@ TEST(the_choice_of_a_site)
         {" activate=no", GBA_SITE_INACTIVE, ", line 1: activate is \"no\""},
         {"\n activate = OFF \t# for now\n", GBA_SITE_INACTIVE, ", line 2: activate is \"OFF\""},
         {"# activate = no\n", GBA_SITE_ACTIVE, NULL},
+        {"# " LONG "\nactivate = no\n", GBA_SITE_INACTIVE, ", line 2: activate is \"no\""},
         {"activate = no\nactivate = yes\n", GBA_SITE_ACTIVE, NULL},
         {"activate = maybe\n", GBA_SITE_INVALID,
          ", line 1: activate=maybe is invalid; allowed: yes, no"},
