@@ -46,9 +46,15 @@ static bool maps_left(unsigned count)
 
 void *gba_map_shared(size_t bytes, int protection, int flags, int file, uint64_t offset)
 {
-    if (!maps_left(1 + GBA_MAPS_SPARE)) {
+    static uint32_t allowed; /* without a further look; two threads may take the same one */
+    uint32_t left = __atomic_load_n(&allowed, __ATOMIC_RELAXED);
+
+    if (0 == left && maps_left(GBA_MAPS_LOOK + GBA_MAPS_SPARE))
+        left = GBA_MAPS_LOOK;
+    if (0 == left) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
+    __atomic_store_n(&allowed, left - 1, __ATOMIC_RELAXED);
     return mmap(NULL, bytes, protection, MAP_SHARED | flags, file, (off_t)offset);
 }

@@ -19,10 +19,12 @@ int gba_memory_file(const char *name);
 /*
  * Map a file, shared with other processes, at an offset. The process keeps at least GBA_MAPS_SPARE
  * mappings that it can still make (vm.max_map_count): without any, malloc fails, and hardly a
- * program handles that. flags: of mmap, beside MAP_SHARED. Returns as mmap, with its errno.
+ * program handles that. A look at what is left takes longer than many mappings, so it is good for
+ * GBA_MAPS_LOOK of them. flags: of mmap, beside MAP_SHARED. Returns as mmap, with its errno.
  * Thread-safe. Not collective.
  */
 #define GBA_MAPS_SPARE 64u
+#define GBA_MAPS_LOOK  16u
 void *gba_map_shared(size_t bytes, int protection, int flags, int file, uint64_t offset);
 
 #endif
