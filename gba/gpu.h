@@ -73,9 +73,10 @@ typedef struct gba_gpu_attr {
  * wait for running kernels in this call.
  * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no attend,
  * a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
- * already, another team of the same bootstrap or exchange has GPU members, or the serving thread
- * calls (not logged); GBA_ERR_NOMEM; GBA_ERR_IO: CUDA fails; the status of another member of this
- * rank and team that has failed. Thread-safe. Not collective. Logs an error in one line.
+ * already, another team of the same bootstrap or exchange has GPU members, or a function calls
+ * that the library has called, such as that of gba_log_set (not logged); GBA_ERR_NOMEM; GBA_ERR_IO:
+ * CUDA fails; the status of another member of this rank and team that has failed. Thread-safe. Not
+ * collective. Logs an error in one line.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                               gba_gpu_member_t *member);
@@ -88,10 +89,11 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
  * ended or the device has died. A kernel or a stream that arrives after this call has begun gets
  * GBA_ERR_STALE. Another member with its number goes on after its last arrival.
  * member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel or a stream
- * still waits in a barrier, or `attend` runs (logged), or a function calls that the serving thread
- * has called, such as that of gba_log_set; GBA_ERR_PARAM: it is destroyed already (logged);
- * GBA_ERR_UNSUPPORTED: a child that the process has forked calls (logged). After an error the
- * member remains. Thread-safe. Not collective. Waits for kernels of the context, as cuMemFree does.
+ * still waits in a barrier, or `attend` runs (logged), or a function calls that the library has
+ * called, such as that of gba_log_set (not logged); GBA_ERR_PARAM: it is destroyed already
+ * (logged); GBA_ERR_UNSUPPORTED: a child that the process has forked calls (logged). After an error
+ * the member remains. Thread-safe. Not collective. Waits for kernels of the context, as cuMemFree
+ * does.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
 

@@ -13,6 +13,7 @@
 /* Members are made and destroyed one at a time. The serving thread goes on meanwhile, because CUDA
  * may wait for kernels that wait for it. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool in_life; /* this thread has it */
 
 struct gba_gpu_part {
     struct gba_gpu_part *next;
@@ -53,9 +54,21 @@ static gba_status_t may(void)
 {
     const gba_status_t status = gba_gpu_may();
 
-    return GBA_ERR_UNSUPPORTED != status
-               ? status
-               : refuse(status, "only the process that has made members uses them, not its child");
+    if (GBA_ERR_UNSUPPORTED == status)
+        return refuse(status, "only the process that has made members uses them, not its child");
+    return in_life ? GBA_ERR_BUSY : status;
+}
+
+static void life_lock(void)
+{
+    pthread_mutex_lock(&life);
+    in_life = true;
+}
+
+static void life_unlock(void)
+{
+    in_life = false;
+    pthread_mutex_unlock(&life);
 }
 
 /* ------------------------------------------------------------------------------- the words --- */
@@ -236,7 +249,7 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         return refuse(GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
     part->cuda = cuda;
     part->index = attr->member;
-    pthread_mutex_lock(&life);
+    life_lock();
     gba_gpu_pause();
     status = gba_gpu_join(team, attr, &part->group, &cause);
     gba_gpu_resume();
@@ -256,7 +269,7 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         if (GBA_OK != status)
             member_undo(part, &made);
     }
-    pthread_mutex_unlock(&life);
+    life_unlock();
     if (GBA_OK == status)
         *member = made;
     return status;
@@ -312,7 +325,7 @@ gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 
     if (GBA_OK != status)
         return status;
-    pthread_mutex_lock(&life);
+    life_lock();
     gba_gpu_pause();
     status = part_quit(member->part, line, sizeof line);
     gba_gpu_resume();
@@ -320,26 +333,25 @@ gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
         member_undo(member->part, member);
         member->part = NULL;
     }
-    pthread_mutex_unlock(&life);
+    life_unlock();
     return GBA_OK == status ? GBA_OK : refuse(status, line);
 }
 
 gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
 {
-    gba_status_t status = may();
-    const bool serving = GBA_ERR_BUSY == status;
+    const gba_status_t status = may();
     struct gba_gpu_part *part;
 
-    if (GBA_OK != status && !serving)
+    if (GBA_ERR_UNSUPPORTED == status)
         return status;
-    if (!serving)
-        gba_gpu_pause();
+    gba_gpu_pause();
     part = member->part == NULL ? NULL : *part_find(member->part);
     if (part != NULL)
         gba_gpu_abort(part->group);
-    if (!serving)
-        gba_gpu_resume();
-    return part != NULL ? GBA_OK : refuse(GBA_ERR_PARAM, "it is destroyed already");
+    gba_gpu_resume();
+    if (part != NULL)
+        return GBA_OK;
+    return GBA_OK != status ? GBA_ERR_PARAM : refuse(GBA_ERR_PARAM, "it is destroyed already");
 }
 
 /* --------------------------------------------------------------------------------- streams --- */

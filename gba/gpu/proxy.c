@@ -25,7 +25,7 @@ static struct {
     gba_word_t wanted;    /* not 0: the thread lets go of the lock */
     struct gba_gpu_group *first;
     pthread_t thread;
-    pid_t process; /* that has the thread; 0: there is none */
+    gba_word_t process; /* that has the thread; 0: there is none */
     bool stop, yields;
     uint64_t sleep_after; /* ns; 0: never */
     /* Of the thread: */
@@ -34,7 +34,10 @@ static struct {
     bool napped; /* before this turn */
 } proxy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local bool serves; /* this thread is that of the proxy */
+/* How often this thread has the lock, and whether it is in a call of gba_gpu_attr_t.attend: then a
+ * call of this library comes from a function of the program, such as that for log lines. */
+static _Thread_local uint32_t holds;
+static _Thread_local bool attends;
 
 /* --------------------------------------------------------------------------------- a group --- */
 
@@ -159,6 +162,7 @@ static void *help(void *arg)
 {
     struct gba_gpu_group *group = arg;
 
+    attends = true;
     for (;;) {
         while (0 != sem_wait(&group->work))
             ;
@@ -298,7 +302,7 @@ static void *proxy_main(void *unused)
     bool busy, polls, yields;
 
     (void)unused;
-    serves = true;
+    holds = 1; /* whenever it calls a function */
     proxy.idle = 0;
     proxy.idle_since = 0;
     proxy.napped = false;
@@ -336,21 +340,27 @@ static void *proxy_main(void *unused)
 
 void gba_gpu_pause(void)
 {
+    if (0 != holds++)
+        return;
     (void)gba_word_add_relaxed(&proxy.wanted, 1);
     pthread_mutex_lock(&proxy.lock);
 }
 
 void gba_gpu_resume(void)
 {
+    if (0 != --holds)
+        return;
     pthread_mutex_unlock(&proxy.lock);
     (void)gba_word_add_relaxed(&proxy.wanted, (uint64_t)-1);
 }
 
 gba_status_t gba_gpu_may(void)
 {
-    if (0 != proxy.process && getpid() != proxy.process)
+    const pid_t process = (pid_t)gba_word_load_relaxed(&proxy.process);
+
+    if (0 != process && getpid() != process)
         return GBA_ERR_UNSUPPORTED;
-    return serves ? GBA_ERR_BUSY : GBA_OK;
+    return 0 != holds || attends ? GBA_ERR_BUSY : GBA_OK;
 }
 
 /* The CPUs of the thread: the one that the program has chosen; or where the creator is bound to
@@ -400,7 +410,7 @@ static bool thread_start(const gba_team_own_t *own, uint32_t cpu)
     pthread_attr_destroy(&attr);
     if (0 != failed)
         return false;
-    proxy.process = getpid();
+    gba_word_store_relaxed(&proxy.process, (uint64_t)getpid());
     (void)pthread_setname_np(proxy.thread, "gba-gpu");
     thread_place(cpu);
     return true;
@@ -541,7 +551,7 @@ void gba_gpu_leave(struct gba_gpu_group *group)
         return;
     /* The thread waits until nobody wants the lock. It sees `stop` when it has the lock again. */
     proxy.stop = true;
-    proxy.process = 0;
+    gba_word_store_relaxed(&proxy.process, 0);
     pthread_mutex_unlock(&proxy.lock);
     (void)gba_word_add_relaxed(&proxy.wanted, (uint64_t)-1);
     pthread_join(proxy.thread, NULL);

@@ -73,8 +73,8 @@ static inline uint32_t gba_gpu_count(const struct gba_gpu_group *group, uint32_t
 }
 
 /* Whether this thread of this process may make and destroy members. Returns GBA_OK;
- * GBA_ERR_UNSUPPORTED: the process has been forked from that of the members; GBA_ERR_BUSY: it is
- * the serving thread, in a function of the program. */
+ * GBA_ERR_UNSUPPORTED: the process has been forked from that of the members; GBA_ERR_BUSY: it has
+ * called gba_gpu_pause or a function of gba_gpu_attr_t, and is in a function of the program. */
 gba_status_t gba_gpu_may(void);
 
 /* Find the group of a team, or make it and start the thread, with one member more. group: set on
@@ -93,12 +93,11 @@ void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member);
  * last group ends the thread. The caller has called gba_gpu_pause. */
 void gba_gpu_leave(struct gba_gpu_group *group);
 
-/* Let the group fail. Nothing if it has. The caller has called gba_gpu_pause, or is the serving
- * thread. */
+/* Let the group fail. Nothing if it has. The caller has called gba_gpu_pause. */
 void gba_gpu_abort(struct gba_gpu_group *group);
 
-/* Between the two the thread serves nobody, so the caller waits for no kernel. One thread at a
- * time. */
+/* Between the two the thread serves nobody, so the caller waits for no kernel. A thread that is
+ * between them, as the serving thread always is, may call them again. */
 void gba_gpu_pause(void);
 void gba_gpu_resume(void);
 

@@ -121,8 +121,7 @@ TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
 static struct two *stalled;
 static uint64_t logged, aborted;
 
-/* A function of the program that the serving thread calls. when: a text of the line at which it
- * aborts. */
+/* A function of the program that the library calls. when: a text of the line at which it aborts. */
 static void log_aborts(void *when, gba_log_level_t level, const char *line)
 {
     (void)level;
@@ -159,6 +158,33 @@ TEST_WITH(a_function_for_log_lines_may_abort, quiet, loud, NULL)
         assert_string_equal(log_last, "");
         assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
         assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
+        alone_end(two.one);
+    }
+}
+
+/* Also where it is called in a call of the program: in that of create, and in that of abort. */
+TEST_WITH(a_function_for_log_lines_may_abort_in_a_call_of_its_thread, quiet, loud, NULL)
+{
+    static char when[2][12] = {"cuMemAlloc", "failed: gba"};
+
+    for (int abort = 0; abort < 2; abort++) {
+        struct two two = two_begin(alone("none"));
+
+        aborted = 0;
+        stalled = &two;
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        gba_log_set(log_aborts, when[abort], GBA_LOG_INFO);
+        fake->no_memory = 0 == abort;
+        if (0 == abort)
+            assert_int_equal(two_create(&two, 1), GBA_ERR_IO);
+        else
+            assert_int_equal(gba_gpu_member_abort(&two.gpu[0]), GBA_OK);
+        fake->no_memory = false;
+        assert_int_equal(aborted, 1);
+        assert_string_equal(log_last, "");
+        assert_int_equal(gba_gpu_member_status(&two.gpu[0]), GBA_ERR_STALE);
+        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
         gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
         alone_end(two.one);
     }
