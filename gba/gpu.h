@@ -75,8 +75,9 @@ typedef struct gba_gpu_attr {
  * a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
  * already, another team of the same bootstrap or exchange has GPU members, or a function calls
  * that the library has called, such as that of gba_log_set (not logged); GBA_ERR_NOMEM; GBA_ERR_IO:
- * CUDA fails; the status of another member of this rank and team that has failed. Thread-safe. Not
- * collective. Logs an error in one line.
+ * CUDA fails; GBA_ERR_STALE: the rank has left the team (gba_gpu_member_abort, or a destroyed
+ * member that had given up); the status of another member of this rank and team that has failed.
+ * Thread-safe. Not collective. Logs an error in one line.
  */
 GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                               gba_gpu_member_t *member);

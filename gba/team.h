@@ -320,6 +320,7 @@ typedef struct gba_team_own {
     uint32_t member;      /* the low half of an arrival */
     uint32_t sequence;    /* of the last round */
     bool under_way;       /* that round has not ended, as far as gba_team_watch knows */
+    bool left;            /* gba_team_leave */
     const void *exchange; /* gba_oob_t.ctx: the same for teams that share an exchange */
 } gba_team_own_t;
 
@@ -330,6 +331,11 @@ GBA_EXPORT void gba_team_own(const gba_team_t *team, gba_team_own_t *own);
 /* Hold a team for hardware or a thread that makes its barriers: gba_team_destroy then refuses. by:
  * 1: one holder more; -1: one less; 0: none. Returns the holders. Thread-safe. Not collective. */
 GBA_EXPORT uint32_t gba_team_hold(gba_team_t *team, int by);
+
+/* Make no further barrier of a team, such as after giving up in one, which the other members count:
+ * gba_barrier_start and gba_barrier_wait return GBA_ERR_STALE. Only the thread that runs the team's
+ * barrier calls it. Not collective. */
+GBA_EXPORT void gba_team_leave(gba_team_t *team);
 
 /*
  * Watch a member whose hardware makes the barriers, of a team with gba_team_own_t.doorbell: count

@@ -313,6 +313,8 @@ gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status
 {
     gba_bootstrap_team_t *team = bootstrap_team;
 
+    if (team->broken && GBA_INPROGRESS != status)
+        return GBA_ERR_STALE;
     switch (status) {
     case GBA_INPROGRESS:
         (void)gba_bootstrap_progress(team->bootstrap);

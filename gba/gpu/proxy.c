@@ -90,10 +90,17 @@ static void fail(struct gba_gpu_group *group, gba_status_t status, const char *w
     gba_log_text(GBA_LOG_ERROR, line);
 }
 
-/* This rank makes no further barrier of the team, which is said before a kernel knows. */
+/* This rank makes no further barrier of the team, as the runtime learns, too. */
+static void leave(struct gba_gpu_group *group, gba_status_t status)
+{
+    gba_team_leave(group->team);
+    (void)group->attr.attend(group->attr.ctx, GBA_ERR_DEAD == status ? GBA_ERR_STALE : status);
+}
+
+/* The same, before a kernel knows. */
 static void give_up(struct gba_gpu_group *group, gba_status_t status, const char *why)
 {
-    (void)group->attr.attend(group->attr.ctx, GBA_ERR_DEAD == status ? GBA_ERR_STALE : status);
+    leave(group, status);
     fail(group, status, why);
 }
 
@@ -193,11 +200,12 @@ static void helper_end(struct gba_gpu_group *group)
     /* The path may be another one. */
     gba_team_own(group->team, &group->own);
     if (0 != gba_word_load_relaxed(&group->fate)) {
-        (void)group->attr.attend(group->attr.ctx, GBA_ERR_TIMEOUT);
+        leave(group, GBA_ERR_TIMEOUT);
         group->state = GBA_GPU_FAILED;
     } else if (GBA_OK == group->status) {
         release(group);
     } else {
+        gba_team_leave(group->team);
         fail(group, group->status, gba_status_text(group->status));
     }
 }
@@ -480,6 +488,11 @@ static gba_status_t group_add(gba_team_t *team, const gba_gpu_attr_t *attr,
 {
     struct gba_gpu_group *made = group_new(team, attr);
 
+    if (made != NULL && made->own.left) {
+        *why = "the rank has left the team, as a member gave up in a barrier or was aborted";
+        group_free(made);
+        return GBA_ERR_STALE;
+    }
     for (struct gba_gpu_group *at = proxy.first; made != NULL && at != NULL; at = at->next)
         if (at->own.exchange != NULL && at->own.exchange == made->own.exchange) {
             *why = "another team of the same bootstrap or exchange has GPU members; their "

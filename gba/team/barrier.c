@@ -20,6 +20,8 @@ static gba_status_t barrier_begin(gba_team_t *team)
 
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
+    if (team->use.left)
+        return GBA_ERR_STALE;
     team->use.stepped = true;
     return barrier_begin(team);
 }
@@ -73,6 +75,18 @@ static gba_status_t attempt_failed(struct gba_path_base *path)
     return GBA_ERR_BUSY;
 }
 
+static gba_status_t attempt_left(struct gba_path_base *path)
+{
+    (void)path;
+    return GBA_ERR_STALE;
+}
+
+void gba_team_leave(gba_team_t *team)
+{
+    team->use.left = true;
+    gba_barrier_init(team);
+}
+
 void gba_barrier_init(struct gba_team *team)
 {
     if (team->path == NULL)
@@ -80,6 +94,8 @@ void gba_barrier_init(struct gba_team *team)
     team->path->spins = gba_wait_spins(team);
     gba_failover_attend(team, gba_team_attention(team));
     team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
+    if (team->use.left)
+        team->attempt = attempt_left;
 }
 
 /* The arguments of gba_barrier_wait that only a long barrier needs. They are passed by address: on

@@ -36,6 +36,7 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     snprintf(own->name, sizeof own->name, "%s: %s", team->name, member);
     own->stuck_after = team->watchdog.report_after;
     own->exchange = team->use.exchange;
+    own->left = team->use.left;
     own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
     own->sleep_after = gba_wait_sleep_after(team->waiting.mode);
     own->indirect = indirect(team);

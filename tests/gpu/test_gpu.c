@@ -278,6 +278,7 @@ TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NU
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     fake->on_free = NULL;
     assert_int_equal(word_get(&attended), -GBA_ERR_TIMEOUT);
+    assert_int_equal(create(one), GBA_ERR_STALE);
     alone_end(one);
 }
 

@@ -95,7 +95,7 @@ static void *stream(void *gpu)
 TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
 {
     for (int words = 0; words < 2; words++) {
-        struct alone *one = alone("none");
+        struct alone *one = alone_with("GBA_SW_ENABLE", 0 != words ? "0" : "1");
         struct two two;
         pthread_t thread;
 
@@ -114,6 +114,10 @@ TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
         /* No member joins a group that has failed. */
         caught(two_create(&two, 1), GBA_ERR_STALE, "freed");
         assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        /* Nor does the rank go on in the team: the others may have counted the barrier. */
+        caught(two_create(&two, 1), GBA_ERR_STALE, "the rank has left the team");
+        assert_int_equal(gba_bootstrap_team_barrier(one->me.boot_team), GBA_ERR_STALE);
+        assert_int_equal(gba_barrier_start(one->me.team), GBA_ERR_STALE);
         alone_end(two.one);
     }
 }
