@@ -17,11 +17,8 @@
 extern "C" {
 #endif
 
-/* What the process knows of a member; not for kernels. */
-typedef struct gba_gpu_part gba_gpu_part_t;
-
-/* A member as a kernel needs it: plain data, which is passed to kernels by value. All addresses but
- * the last are those of the GPU. */
+/* A member as a kernel needs it: plain data, which is passed to kernels by value. The addresses are
+ * those of the GPU. */
 typedef struct gba_gpu_member {
     uint64_t *doorbell;   /* of a device, or of the thread that serves the members */
     const uint64_t *flag; /* the low half is the last completed round */
@@ -29,7 +26,7 @@ typedef struct gba_gpu_member {
     uint64_t *count; /* in GPU memory: rounds at which the member has arrived; a status in a grid */
     uint32_t member; /* the low half of an arrival */
     uint32_t direct; /* 1: a device serves the member; 0: a thread of this process does */
-    gba_gpu_part_t *part;
+    uint64_t id;     /* in this process; no other member has had it */
 } gba_gpu_member_t;
 
 /* A failed flag is that far ahead of the first round that failed, so that a stream's wait ends. */
@@ -114,18 +111,18 @@ GBA_EXPORT gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member);
  * a graph, which makes one more barrier at each replay. stream: a CUstream or cudaStream_t of the
  * context of the member. Returns GBA_OK: enqueued; GBA_ERR_UNSUPPORTED: the driver cannot;
  * GBA_ERR_IO: CUDA fails (both logged); or the status of gba_gpu_member_status, if the member has
- * failed. One thread at a time on a member. Collective: all members. Never blocks.
+ * failed or is destroyed. One thread at a time on a member. Collective: all members. Never blocks.
  */
 GBA_EXPORT gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream);
 
 /* Get the status of a member. A barrier in a stream ends also when the member fails, so a program
- * asks after it has synchronized. Returns GBA_OK, or why no further round ends. Thread-safe. Not
- * collective. */
+ * asks after it has synchronized. Returns GBA_OK, or why no further round ends: GBA_ERR_PARAM if
+ * the member is destroyed. Thread-safe. Not collective. */
 GBA_EXPORT gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member);
 
 /* Get the way of a member, and the reason, in one line: "direct: /dev/gba0" or "proxy: the path of
- * the team is software". Returns the text, never NULL, valid while the member lives. Thread-safe.
- * Not collective. */
+ * the team is software". Returns the text, never NULL, valid until the member is destroyed.
+ * Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_gpu_member_why(const gba_gpu_member_t *member);
 
 /* Describe how GPUs can take part in barriers on a device. path: the kind of the team's path. text,

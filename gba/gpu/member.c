@@ -19,6 +19,7 @@ struct gba_gpu_part {
     struct gba_gpu_part *next;
     const struct gba_cuda *cuda;
     struct gba_gpu_group *group;
+    uint64_t id;           /* of the member */
     uint32_t index;        /* among the GPU members of the rank */
     void *door, *flag;     /* pages of the device that CUDA has mapped; NULL: none */
     void *module, *kernel; /* gba_gpu_on_stream; NULL: refused by the driver */
@@ -27,17 +28,33 @@ struct gba_gpu_part {
     char why[224];
 };
 
-/* Those of the members that exist. Changed while the thread is paused. */
+/* Those of the members that exist. Changed while the thread is paused, too. */
 static struct gba_gpu_part *parts;
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_id;
 
-/* Where the part of a member is in the list; NULL at the end of the list: it does not exist. */
-static struct gba_gpu_part **part_find(const struct gba_gpu_part *part)
+static void part_add(struct gba_gpu_part *part)
 {
-    struct gba_gpu_part **at = &parts;
+    pthread_mutex_lock(&parts_lock);
+    part->id = ++last_id;
+    part->next = parts;
+    parts = part;
+    pthread_mutex_unlock(&parts_lock);
+}
 
-    while (*at != NULL && *at != part)
+/* Find the part of a member. remove: from the list. Returns NULL if the member is destroyed. */
+static struct gba_gpu_part *part_find(const gba_gpu_member_t *member, bool remove)
+{
+    struct gba_gpu_part **at = &parts, *found;
+
+    pthread_mutex_lock(&parts_lock);
+    while (*at != NULL && (*at)->id != member->id)
         at = &(*at)->next;
-    return at;
+    found = *at;
+    if (remove && found != NULL)
+        *at = found->next;
+    pthread_mutex_unlock(&parts_lock);
+    return found;
 }
 
 static gba_status_t refuse(gba_status_t status, const char *why)
@@ -155,8 +172,7 @@ static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *membe
     *member = (gba_gpu_member_t){.doorbell = (uint64_t *)(uintptr_t)doors,
                                  .flag = (const uint64_t *)(uintptr_t)flag,
                                  .fate = (const uint64_t *)(uintptr_t)flag,
-                                 .member = part->index,
-                                 .part = part};
+                                 .member = part->index};
     return GBA_OK;
 }
 
@@ -262,9 +278,10 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         part->by_words &= !made.direct;
         gba_gpu_pause();
         if (GBA_OK == status)
-            *part_find(NULL) = part;
+            part_add(part);
         else
             gba_gpu_quit(part->group, part->index);
+        made.id = part->id;
         gba_gpu_resume();
         if (GBA_OK != status)
             member_undo(part, &made);
@@ -299,39 +316,41 @@ static const char *part_busy(const struct gba_gpu_part *part)
 }
 
 /* Take the member out of service. The thread is paused. line: set on an error. */
-static gba_status_t part_quit(struct gba_gpu_part *part, char *line, size_t len)
+static gba_status_t part_quit(const gba_gpu_member_t *member, struct gba_gpu_part **part,
+                              char *line, size_t len)
 {
-    struct gba_gpu_part **at = part_find(part);
     const char *busy;
 
+    *part = part_find(member, false);
     snprintf(line, len, "it is destroyed already");
-    if (part == NULL || *at == NULL)
+    if (*part == NULL)
         return GBA_ERR_PARAM;
-    busy = part_busy(part);
+    busy = part_busy(*part);
     if (busy != NULL) {
-        snprintf(line, len, "%s: GPU member %u is not destroyed: %s", part->group->own.name,
-                 part->index, busy);
+        snprintf(line, len, "%s: GPU member %u is not destroyed: %s", (*part)->group->own.name,
+                 (*part)->index, busy);
         return GBA_ERR_BUSY;
     }
-    *at = part->next;
-    gba_gpu_quit(part->group, part->index);
+    (void)part_find(member, true);
+    gba_gpu_quit((*part)->group, (*part)->index);
     return GBA_OK;
 }
 
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 {
     gba_status_t status = may();
+    struct gba_gpu_part *part;
     char line[300];
 
     if (GBA_OK != status)
         return status;
     life_lock();
     gba_gpu_pause();
-    status = part_quit(member->part, line, sizeof line);
+    status = part_quit(member, &part, line, sizeof line);
     gba_gpu_resume();
     if (GBA_OK == status) {
-        member_undo(member->part, member);
-        member->part = NULL;
+        member_undo(part, member);
+        member->id = 0;
     }
     life_unlock();
     return GBA_OK == status ? GBA_OK : refuse(status, line);
@@ -345,7 +364,7 @@ gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
     if (GBA_ERR_UNSUPPORTED == status)
         return status;
     gba_gpu_pause();
-    part = member->part == NULL ? NULL : *part_find(member->part);
+    part = part_find(member, false);
     if (part != NULL)
         gba_gpu_abort(part->group);
     gba_gpu_resume();
@@ -358,9 +377,9 @@ gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
 
 /* The barrier as operations on words: store the arrival and the count, wait for the flag, whose
  * low half the operation compares cyclically. */
-static gba_cu_result barrier_by_words(gba_gpu_member_t *member, void *stream)
+static gba_cu_result barrier_by_words(struct gba_gpu_part *part, gba_gpu_member_t *member,
+                                      void *stream)
 {
-    struct gba_gpu_part *part = member->part;
     const uint32_t next = part->sequence + 1;
     gba_cu_op_t ops[] = {
         {.word = {GBA_CU_OP_WRITE_64, (gba_cu_pointer)(uintptr_t)member->count, next, 0, 0}},
@@ -376,12 +395,18 @@ static gba_cu_result barrier_by_words(gba_gpu_member_t *member, void *stream)
     return result;
 }
 
+static gba_status_t part_status(const struct gba_gpu_part *part)
+{
+    return part == NULL ? GBA_ERR_PARAM
+                        : (gba_status_t) - (int)gba_word_load_acquire(&part->group->fate);
+}
+
 gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
 {
-    struct gba_gpu_part *part = member->part;
+    struct gba_gpu_part *part = part_find(member, false);
     gba_gpu_member_t copy = *member;
     void *args[] = {&copy};
-    gba_status_t status = gba_gpu_member_status(member);
+    gba_status_t status = part_status(part);
     gba_cu_result result;
     int captured = 0;
 
@@ -393,7 +418,7 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
     if (0 != captured)
         part->by_words = false; /* a replay counts in GPU memory */
     if (part->by_words) {
-        if (0 == barrier_by_words(member, stream))
+        if (0 == barrier_by_words(part, member, stream))
             return GBA_OK;
         part->by_words = false; /* the driver lacks these operations */
     }
@@ -409,12 +434,14 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
 
 gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member)
 {
-    return (gba_status_t) - (int)gba_word_load_acquire(&member->part->group->fate);
+    return part_status(part_find(member, false));
 }
 
 const char *gba_gpu_member_why(const gba_gpu_member_t *member)
 {
-    return member->part->why;
+    const struct gba_gpu_part *part = part_find(member, false);
+
+    return part != NULL ? part->why : "the member is destroyed";
 }
 
 gba_status_t gba_gpu_describe(gba_path_t path, char *text, size_t len)

@@ -220,6 +220,14 @@ TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
     caught(gba_gpu_member_destroy(&one->gpu), GBA_ERR_PARAM, "destroyed already");
     caught(gba_gpu_member_destroy(&copy), GBA_ERR_PARAM, "destroyed already");
     caught(gba_gpu_member_abort(&copy), GBA_ERR_PARAM, "destroyed already");
+    assert_int_equal(gba_gpu_member_status(&copy), GBA_ERR_PARAM);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_PARAM);
+    assert_string_equal(gba_gpu_member_why(&copy), "the member is destroyed");
+    /* The copy is not the next member, whose memory may be the same. */
+    assert_int_equal(create(one), GBA_OK);
+    caught(gba_gpu_member_destroy(&copy), GBA_ERR_PARAM, "destroyed already");
+    assert_int_not_equal(one->gpu.id, copy.id);
+    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     alone_end(one);
 }
 
