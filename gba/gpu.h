@@ -99,7 +99,7 @@ GBA_EXPORT gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member);
  * Let all waits of the GPU members of this rank of the team end, in kernels and in streams, such as
  * after another rank has died: they return GBA_ERR_STALE. The rank makes no further barrier of the
  * team, and the members are destroyed as ever. member: one of them. Returns GBA_OK, also if the
- * member has failed before; GBA_ERR_PARAM: it is destroyed (logged); GBA_ERR_UNSUPPORTED:
+ * member has failed before; GBA_ERR_PARAM: it is destroyed; GBA_ERR_UNSUPPORTED:
  * a child that the process has forked calls (logged). Thread-safe. Not collective. Does not wait
  * for CUDA.
  */

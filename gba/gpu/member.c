@@ -368,9 +368,7 @@ gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
     if (part != NULL)
         gba_gpu_abort(part->group);
     gba_gpu_resume();
-    if (part != NULL)
-        return GBA_OK;
-    return GBA_OK != status ? GBA_ERR_PARAM : refuse(GBA_ERR_PARAM, "it is destroyed already");
+    return part != NULL ? GBA_OK : GBA_ERR_PARAM;
 }
 
 /* --------------------------------------------------------------------------------- streams --- */
