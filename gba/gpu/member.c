@@ -301,10 +301,11 @@ static const char *part_busy(const struct gba_gpu_part *part)
 
     if (GBA_GPU_HELPED == group->state)
         return "its rank agrees with the others";
+    if (GBA_GPU_DIRECT == group->state && !gba_gpu_watch(group))
+        return "its device does not answer";
     if (0 != gba_word_load_relaxed(&group->fate))
         return NULL;
     if (GBA_GPU_DIRECT == group->state) {
-        (void)gba_team_watch(group->team);
         gba_team_own(group->team, &group->own);
         waits = group->own.under_way;
     } else {

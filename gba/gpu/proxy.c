@@ -153,16 +153,17 @@ static void gather_watch(struct gba_gpu_group *group)
     }
 }
 
-static void direct_watch(struct gba_gpu_group *group)
+bool gba_gpu_watch(struct gba_gpu_group *group)
 {
     gba_status_t status = gba_team_watch(group->team);
 
     group->watched = proxy.now;
-    if (GBA_OK == status)
-        return;
+    if (status >= GBA_OK)
+        return GBA_OK == status;
     gba_team_own(group->team, &group->own);
     group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
     give_up(group, status, gba_status_text(status));
+    return true;
 }
 
 static void *help(void *arg)
@@ -261,7 +262,7 @@ static bool serve(struct gba_gpu_group *group)
         return true;
     case GBA_GPU_DIRECT:
         if (proxy.now - group->watched >= INSPECT_NS)
-            direct_watch(group);
+            (void)gba_gpu_watch(group);
         return false;
     default:
         return false;

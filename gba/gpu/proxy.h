@@ -97,6 +97,11 @@ void gba_gpu_leave(struct gba_gpu_group *group);
 /* Let the group fail. Nothing if it has. The caller has called gba_gpu_pause. */
 void gba_gpu_abort(struct gba_gpu_group *group);
 
+/* Learn from the registers which rounds a direct member has made. With its device the group fails:
+ * the rank does not know then how many. Returns false if the registers cannot be read now. The
+ * caller has called gba_gpu_pause. */
+bool gba_gpu_watch(struct gba_gpu_group *group);
+
 /* Between the two the thread serves nobody, so the caller waits for no kernel. A thread that is
  * between them, as the serving thread always is, may call them again. */
 void gba_gpu_pause(void);

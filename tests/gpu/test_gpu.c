@@ -3,6 +3,7 @@
  * and graphs, a direct member on the fake kernel. test_gpu_ranks.c has teams of several. */
 #define _GNU_SOURCE /* pthread_tryjoin_np */
 #include <dlfcn.h>
+#include <errno.h>
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
@@ -280,6 +281,46 @@ TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NU
     assert_int_equal(word_get(&attended), -GBA_ERR_TIMEOUT);
     assert_int_equal(create(one), GBA_ERR_STALE);
     alone_end(one);
+}
+
+/* The rounds of the GPU are in the registers alone: the CPU does not go on without them. */
+TEST_WITH(a_rank_that_does_not_know_the_rounds_of_its_gpu_does_not_go_on, direct_begin, direct_stop,
+          NULL)
+{
+    gba_team_stats_t stats;
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    for (int dies = 0; dies < 2; dies++) {
+        struct alone *one = alone(FAKE_KERNEL_PATH);
+
+        assert_int_equal(create(one), GBA_OK);
+        gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+        gba_gpu_pause();
+        fake_kernel_run();
+        if (0 != dies)
+            fake_kernel_die();
+        else
+            fake_kernel_fail(GBA_IOC_INSPECT, EIO, 1000000);
+        gba_gpu_resume();
+        assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_OK);
+        if (0 == dies) {
+            assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+            gba_gpu_pause();
+            fake_kernel_fail(GBA_IOC_INSPECT, 0, 0);
+            gba_gpu_resume();
+        }
+        assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+        gba_team_stats(one->me.team, &stats);
+        if (0 == dies)
+            assert_int_equal(stats.rounds, 1);
+        assert_int_equal(gba_barrier_start(one->me.team), 0 == dies ? GBA_OK : GBA_ERR_STALE);
+        if (0 == dies) {
+            assert_int_equal(gba_barrier_test(one->me.team), GBA_INPROGRESS);
+            fake_kernel_run();
+            assert_int_equal(gba_barrier_test(one->me.team), GBA_OK);
+        }
+        alone_end(one);
+    }
 }
 
 TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NULL)
