@@ -155,8 +155,8 @@ static int progress_served(void *unused)
 {
     (void)unused;
     service.calls++;
-    /* A turn: a look, and the test that follows progress. */
-    if (polls > 2)
+    /* A turn: a look, the test that follows progress, and perhaps one of the watchdog. */
+    if (polls > 3)
         service.rare = service.calls;
     service.without += 0 == polls;
     polls = 0;
