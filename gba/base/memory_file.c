@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gba/base/order.h"
+
 /* MFD_NOEXEC_SEAL of Linux 6.3; older headers lack it. */
 #define NOEXEC_SEAL 0x0008u
 
@@ -46,8 +48,8 @@ static bool maps_left(unsigned count)
 
 void *gba_map_shared(size_t bytes, int protection, int flags, int file, uint64_t offset)
 {
-    static uint32_t allowed; /* without a further look; two threads may take the same one */
-    uint32_t left = __atomic_load_n(&allowed, __ATOMIC_RELAXED);
+    static gba_word_t allowed; /* without a further look; two threads may take the same one */
+    uint64_t left = gba_word_load_relaxed(&allowed);
 
     if (0 == left && maps_left(GBA_MAPS_LOOK + GBA_MAPS_SPARE))
         left = GBA_MAPS_LOOK;
@@ -55,6 +57,6 @@ void *gba_map_shared(size_t bytes, int protection, int flags, int file, uint64_t
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    __atomic_store_n(&allowed, left - 1, __ATOMIC_RELAXED);
+    gba_word_store_relaxed(&allowed, left - 1);
     return mmap(NULL, bytes, protection, MAP_SHARED | flags, file, (off_t)offset);
 }
