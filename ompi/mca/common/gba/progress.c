@@ -77,7 +77,7 @@ static void counted_open(const char *further)
     opal_list_t *modules = &mca_btl_base_modules_initialized;
 
     for (opal_list_item_t *item = opal_list_get_first(modules); item != opal_list_get_end(modules);
-         item = opal_list_get_next(item))
+         item = (opal_list_item_t *)(uintptr_t)item->opal_list_next) /* without its volatile */
         counted_add(&often, ((mca_btl_base_selected_module_t *)item)->btl_component->btl_progress);
     if (0 == strcmp(pml, "ucx"))
         rare_add("mca_pml_ucx_progress");
