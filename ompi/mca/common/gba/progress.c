@@ -23,6 +23,11 @@
  * behind a sleep finds what has come meanwhile. */
 #define RARE_NS 1000000u
 
+static bool unknown;    /* messages come by functions that nothing counts */
+static gba_word_t last; /* the time of the last rare call, ns */
+static ompi_osc_base_module_put_fn_t ucx_put;
+
+#if OMPI_MAJOR_VERSION < 5
 /* Of all BTLs of 4.1, and of a PML and an SPML. */
 #define COUNTED_MOST 16u
 
@@ -32,9 +37,6 @@ struct counted {
 };
 
 static struct counted often, rare;
-static bool unknown;    /* messages come by a function that is in neither */
-static gba_word_t last; /* the time of the last rare call, ns */
-static ompi_osc_base_module_put_fn_t ucx_put;
 
 /* With the lock held. Release: pairs with counted_call, in another thread perhaps. */
 static void counted_add(struct counted *list, int (*function)(void))
@@ -60,7 +62,6 @@ static int counted_call(const struct counted *list)
     return served;
 }
 
-#if OMPI_MAJOR_VERSION < 5
 /* A function of a component, which Open MPI opens with RTLD_GLOBAL. */
 static void rare_add(const char *name)
 {
@@ -87,9 +88,15 @@ static void counted_open(const char *further)
         rare_add(further);
 }
 
-static int progress_count(void)
+static bool counts_rarely(void)
 {
-    const int served = counted_call(&often);
+    return 0 != gba_word_load_relaxed(&rare.count);
+}
+
+/* Call opal_progress. Returns the count. rarely: also that of the functions that cost much. */
+static int progress_count(bool rarely)
+{
+    const int served = counted_call(&often) + (rarely ? counted_call(&rare) : 0);
 
     (void)opal_progress();
     return served;
@@ -100,8 +107,14 @@ static void counted_open(const char *further)
     (void)further;
 }
 
-static int progress_count(void)
+static bool counts_rarely(void)
 {
+    return false;
+}
+
+static int progress_count(bool rarely)
+{
+    (void)rarely;
     return opal_progress();
 }
 #endif
@@ -134,8 +147,7 @@ static bool windows_of_ucx(void)
  * is MPI_WIN_NULL. */
 static bool rare_due(void)
 {
-    const bool none = 0 == gba_word_load_relaxed(&rare.count) &&
-                      ompi_mpi_windows.size - ompi_mpi_windows.number_free <= 1;
+    const bool none = !counts_rarely() && ompi_mpi_windows.size - ompi_mpi_windows.number_free <= 1;
     const uint64_t now = none ? 0 : gba_clock_ns();
 
     if (none || now - gba_word_load_relaxed(&last) < RARE_NS)
@@ -146,14 +158,10 @@ static bool rare_due(void)
 
 static int progress_served(void)
 {
-    bool may = unknown;
-    int served = 0;
+    const bool rarely = rare_due();
+    const bool may = unknown || (rarely && windows_of_ucx());
+    const int served = progress_count(rarely);
 
-    if (rare_due()) {
-        served = counted_call(&rare);
-        may = may || windows_of_ucx();
-    }
-    served += progress_count();
     return served <= 0 && may ? -1 : served;
 }
 
