@@ -206,6 +206,7 @@ TEST(barriers_of_two_teams_of_a_bootstrap_do_not_end_each_other)
 static uint64_t naps, looks;
 
 /* In the place of that of the C library: the serving thread sleeps by it. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int nanosleep(const struct timespec *request, struct timespec *left)
 {
     __atomic_fetch_add(&naps, 1, __ATOMIC_ACQ_REL);

@@ -177,12 +177,14 @@ static void device_dies(const uint64_t *word)
 static bool direct(void)
 {
     gba_gpu_member_t member = member_of(0);
+    gba_status_t ended;
 
     member.fate = dies = (const uint64_t *)(uintptr_t)&fate;
     member.direct = 1;
     count[0][0] = FIRST;
     gba_word_store_release(&flag[0], FIRST);
-    return GBA_OK == gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0) &&
+    ended = gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+    return GBA_OK == ended &&
            GBA_ERR_DEAD == gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
 }
 
