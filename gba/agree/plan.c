@@ -298,15 +298,15 @@ static void leaders_refuse(struct gba_list *list)
             list->candidates[i].refusal = all;
 }
 
-/* Whether leaders_first could be true for some number of hosts: for two leaders, each with one
- * other member. */
+/* Whether leaders_first could be true for some number of hosts. No leaders are faster than two,
+ * each with one other member. */
 static bool leaders_may_be_first(const struct gba_info *info)
 {
-    const struct gba_cost_terms *cost = &info->terms.cost;
-    const uint64_t port = cost->port, all = cost->device + (info->size - 1) * port;
+    struct gba_info least = *info;
 
-    return GBA_HIERARCHY_AUTO == info->terms.hierarchy &&
-           cost->device + port + UINT64_C(2) * (cost->line + cost->store) < gba_cost_preferred(all);
+    least.hosts = 2;
+    least.largest = 2;
+    return GBA_HIERARCHY_AUTO == info->terms.hierarchy && leaders_first(&least);
 }
 
 /* The order of the list depends on the number of hosts, unless the device is faster than one
