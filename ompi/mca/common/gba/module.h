@@ -223,8 +223,8 @@ gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 
 /* progress.c */
 
-/* Before the first barrier with a team: find what gba_common_progress counts. further: a function
- * of an SPML that progresses; NULL: none. Thread-safe. */
+/* Before a barrier with a team: find what gba_common_progress counts, in the first call. further: a
+ * function of an SPML that progresses; NULL: none. Thread-safe. */
 void gba_common_progress_open(const char *further);
 
 /* Calls opal_progress. Returns the number of messages that it has completed; 0: none, or only over

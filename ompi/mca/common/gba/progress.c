@@ -121,11 +121,16 @@ static int progress_count(bool rarely)
 
 void gba_common_progress_open(const char *further)
 {
-    void *symbol = dlsym(RTLD_DEFAULT, "ompi_osc_ucx_put");
+    static bool opened;
+    void *symbol;
 
     opal_mutex_lock(&gba_common.lock);
-    memcpy(&ucx_put, &symbol, sizeof ucx_put);
-    counted_open(further);
+    if (!opened) {
+        symbol = dlsym(RTLD_DEFAULT, "ompi_osc_ucx_put");
+        memcpy(&ucx_put, &symbol, sizeof ucx_put);
+        counted_open(further);
+        opened = true;
+    }
     opal_mutex_unlock(&gba_common.lock);
 }
 
