@@ -55,8 +55,8 @@ struct recorder_time {
 
 /* The barriers of one call on a communicator, or an active set of OpenSHMEM. */
 struct recorder_comm {
-    /* With the call: the same on all members, and different from that of others; RECORDER_RANK is
-     * the member that compares the times. 0: a communicator that cannot be divided. */
+    /* All members have the same id, and the communicators of a call have different ones. The rank
+     * RECORDER_RANK(id) compares the times of the members. 0: no rank compares them. */
     uint64_t id;
     enum recorder_call call;
     int size;      /* members */
