@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/on_stream.h"
 #include "gba/gpu/proxy.h"
@@ -301,7 +302,7 @@ static const char *part_busy(const struct gba_gpu_part *part)
 
     if (GBA_GPU_HELPED == group->state)
         return "its rank agrees with the others";
-    if (GBA_GPU_DIRECT == group->state && !gba_gpu_watch(group))
+    if (GBA_GPU_DIRECT == group->state && !gba_gpu_watch(group, gba_clock_ns()))
         return "its device does not answer";
     if (0 != gba_word_load_relaxed(&group->fate))
         return NULL;

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* pthread_setname_np */
+#include "gba/gpu/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Sequences wrap soon, so that an error in that does not wait for weeks. */
+#define FIRST_SEQUENCE (UINT32_MAX - 15)
+#define LOOKS          64u        /* tests of a barrier between two calls of progress */
+#define WATCH_NS       10000000u  /* between two looks at members that are late */
+#define INSPECT_NS     100000000u /* between two looks at the registers of a direct member */
+
+_Thread_local bool gba_gpu_attends;
+
+/* The round is complete: store the flags. */
+static void release(struct gba_gpu_group *group)
+{
+    const bool reported = group->reported;
+    char line[288];
+
+    group->reported = false;
+    group->state = GBA_GPU_GATHER;
+    group->sequence++;
+    group->gathered = 0;
+    group->since = 0;
+    for (uint32_t i = 0; i < group->members; i++)
+        if (0 != (group->made >> i & 1)) /* the flag of another one has the status of its end */
+            gba_word_store_release(&group->flags[i].word, group->sequence);
+    if (!reported)
+        return;
+    /* Last: the program may abort the group in its function for log lines. */
+    snprintf(line, sizeof line, "%s: barrier %u of its GPU members has ended", group->own.name,
+             gba_gpu_next(group) - 1);
+    gba_log_text(GBA_LOG_TEAM, line);
+}
+
+/* No further round ends for a member. */
+static void flag_fail(struct gba_gpu_group *group, uint32_t member, gba_status_t status)
+{
+    gba_word_store_release(&group->flags[member].word,
+                           (uint64_t)(uint32_t)-status << 32 |
+                               (uint32_t)(group->sequence + 1 + GBA_GPU_AHEAD));
+}
+
+/* No further round ends. why: for the message; NULL: no barrier is interrupted. */
+static void fail(struct gba_gpu_group *group, gba_status_t status, const char *why)
+{
+    char line[400];
+
+    if (GBA_ERR_TIMEOUT == status) /* a kernel would wait again */
+        status = GBA_ERR_STALE;
+    group->state = GBA_GPU_FAILED;
+    /* First: a program whose kernel has seen the flag finds that nobody waits. */
+    gba_word_store_release(&group->fate, (uint64_t)(uint32_t)-status);
+    for (uint32_t i = 0; i < group->members; i++)
+        flag_fail(group, i, status);
+    if (why == NULL)
+        return;
+    snprintf(line, sizeof line, "%s: barrier %u of its GPU members failed: %s", group->own.name,
+             gba_gpu_next(group), why);
+    gba_log_text(GBA_LOG_ERROR, line);
+}
+
+/* This rank makes no further barrier of the team, as the runtime learns, too. */
+static void leave(struct gba_gpu_group *group, gba_status_t status)
+{
+    gba_team_leave(group->team);
+    (void)group->attr.attend(group->attr.ctx, GBA_ERR_DEAD == status ? GBA_ERR_STALE : status);
+}
+
+/* The same, before a kernel knows. */
+static void give_up(struct gba_gpu_group *group, gba_status_t status, const char *why)
+{
+    leave(group, status);
+    fail(group, status, why);
+}
+
+void gba_gpu_abort(struct gba_gpu_group *group)
+{
+    static const char why[] = "gba_gpu_member_abort";
+
+    if (0 != gba_word_load_relaxed(&group->fate))
+        return;
+    if (GBA_GPU_HELPED != group->state) {
+        give_up(group, GBA_ERR_TIMEOUT, why);
+        return;
+    }
+    fail(group, GBA_ERR_TIMEOUT, why);
+    group->state = GBA_GPU_HELPED; /* until the call of the runtime has returned */
+}
+
+static bool arrived(const struct gba_gpu_group *group, uint32_t member)
+{
+    /* Acquire: pairs with the release of the GPU's store. */
+    return (int32_t)(gba_gpu_count(group, member) - (group->sequence + 1)) >= 0;
+}
+
+/* Some members have arrived and others have not: report these, once. The other ranks name this one
+ * by the watchdog of the team. */
+static void gather_watch(struct gba_gpu_group *group, uint64_t now)
+{
+    char line[480], names[160] = "";
+    uint32_t late = 0;
+    size_t used = 0;
+
+    group->watched = now;
+    for (uint32_t i = 0; i < group->members; i++)
+        if (!arrived(group, i) && late++ < 8)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%sgpu member %u",
+                                     0 == used ? "" : ", ", i);
+    if (late == group->members || 0 == group->own.stuck_after)
+        group->since = 0;
+    else if (0 == group->since)
+        group->since = now;
+    else if (!group->reported && now - group->since >= group->own.stuck_after) {
+        group->reported = true;
+        snprintf(line, sizeof line,
+                 "%s: barrier %u stalled for %llu s: %u of %u GPU members have arrived; "
+                 "missing: %s",
+                 group->own.name, gba_gpu_next(group),
+                 (unsigned long long)((now - group->since) / 1000000000u), group->members - late,
+                 group->members, names);
+        gba_log_text(GBA_LOG_TEAM, line);
+    }
+}
+
+bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now)
+{
+    gba_status_t status = gba_team_watch(group->team);
+
+    group->watched = now;
+    if (status >= GBA_OK)
+        return GBA_OK == status;
+    gba_team_own(group->team, &group->own);
+    group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
+    give_up(group, status, gba_status_text(status));
+    return true;
+}
+
+static void *help(void *arg)
+{
+    struct gba_gpu_group *group = arg;
+
+    gba_gpu_attends = true;
+    for (;;) {
+        while (0 != sem_wait(&group->work))
+            ;
+        if (group->ends)
+            return NULL;
+        group->status = group->attr.attend(group->attr.ctx, group->status);
+        gba_word_store_release(&group->helped, 1);
+    }
+}
+
+static void helper_start(struct gba_gpu_group *group, gba_status_t status)
+{
+    group->status = status;
+    gba_word_store_relaxed(&group->helped, 0);
+    if (!group->has_helper)
+        group->has_helper = 0 == pthread_create(&group->helper, NULL, help, group);
+    if (!group->has_helper) {
+        give_up(group, GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
+        return;
+    }
+    (void)pthread_setname_np(group->helper, "gba-gpu-attend");
+    group->state = GBA_GPU_HELPED;
+    sem_post(&group->work);
+}
+
+static void helper_end(struct gba_gpu_group *group)
+{
+    /* The path may be another one. */
+    gba_team_own(group->team, &group->own);
+    if (0 != gba_word_load_relaxed(&group->fate)) {
+        leave(group, GBA_ERR_TIMEOUT);
+        group->state = GBA_GPU_FAILED;
+    } else if (GBA_OK == group->status) {
+        release(group);
+    } else {
+        gba_team_leave(group->team);
+        fail(group, group->status, gba_status_text(group->status));
+    }
+}
+
+/* One look at the team's barrier. */
+static gba_status_t cross(struct gba_gpu_group *group, bool napped)
+{
+    if (0 != ++group->looks % LOOKS && !napped)
+        return gba_barrier_test(group->team);
+    (void)group->attr.attend(group->attr.ctx, GBA_INPROGRESS);
+    return gba_barrier_progress(group->team);
+}
+
+/* All members of the group have arrived: begin the barrier of the team. */
+static gba_status_t cross_begin(struct gba_gpu_group *group, bool napped)
+{
+    gba_status_t status;
+
+    if (GBA_PATH_FALLBACK == gba_team_path(group->team))
+        return GBA_ERR_UNSUPPORTED; /* its barrier blocks */
+    group->looks = 0;
+    status = gba_barrier_start(group->team);
+    if (GBA_OK == status)
+        group->state = GBA_GPU_CROSS;
+    return GBA_OK == status ? cross(group, napped) : status;
+}
+
+bool gba_gpu_serve(struct gba_gpu_group *group, const struct gba_gpu_turn *turn)
+{
+    gba_status_t status;
+
+    switch (group->state) {
+    case GBA_GPU_GATHER:
+        while (group->gathered < group->members && arrived(group, group->gathered))
+            group->gathered++;
+        if (group->gathered < group->members) {
+            if (turn->now - group->watched >= WATCH_NS)
+                gather_watch(group, turn->now);
+            return false;
+        }
+        status = cross_begin(group, turn->napped);
+        if (GBA_INPROGRESS == status)
+            return true; /* the members have arrived: no sleep now */
+        break;
+    case GBA_GPU_CROSS:
+        status = cross(group, turn->napped);
+        break;
+    case GBA_GPU_HELPED:
+        if (0 == gba_word_load_acquire(&group->helped))
+            return false;
+        helper_end(group);
+        return true;
+    case GBA_GPU_DIRECT:
+        if (turn->now - group->watched >= INSPECT_NS)
+            (void)gba_gpu_watch(group, turn->now);
+        return false;
+    default:
+        return false;
+    }
+    /* A step may report a stall, and the program's function for log lines abort the group. */
+    if (GBA_INPROGRESS == status || GBA_GPU_FAILED == group->state)
+        return false;
+    if (GBA_OK == status && GBA_DUE_NOTHING == gba_team_due(group->team, true))
+        release(group);
+    else
+        helper_start(group, status);
+    return true;
+}
+
+void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member)
+{
+    bool gave_up = GBA_GPU_CROSS == group->state;
+
+    group->made &= ~(UINT64_C(1) << member);
+    if (0 != gba_word_load_relaxed(&group->fate))
+        return;
+    if (0 != group->made) {
+        flag_fail(group, member, GBA_ERR_STALE);
+        return;
+    }
+    for (uint32_t i = 0; GBA_GPU_GATHER == group->state && i < group->members; i++)
+        gave_up |= arrived(group, i);
+    if (gave_up)
+        give_up(group, GBA_ERR_TIMEOUT, gba_status_text(GBA_ERR_TIMEOUT));
+    else
+        fail(group, GBA_ERR_STALE, NULL);
+}
+
+/* --------------------------------------------------------------------------- make and free --- */
+
+struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *attr)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const uint32_t members = 0 == attr->members ? 1 : attr->members;
+    struct gba_gpu_group *group = calloc(1, sizeof *group);
+    void *memory;
+
+    if (group == NULL)
+        return NULL;
+    group->bytes = (2 * members * sizeof *group->doors + page - 1) / page * page;
+    /* Shared: after a fork the stores of this process would reach copies, and not the GPU. */
+    memory = mmap(NULL, group->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (MAP_FAILED == memory) {
+        free(group);
+        return NULL;
+    }
+    sem_init(&group->work, 0, 0);
+    group->team = team;
+    group->attr = *attr;
+    group->members = members;
+    group->doors = memory;
+    group->flags = group->doors + members;
+    group->first = group->sequence = FIRST_SEQUENCE;
+    for (uint32_t i = 0; i < members; i++) {
+        gba_word_store_relaxed(&group->doors[i].word, (uint64_t)group->sequence << 32);
+        gba_word_store_relaxed(&group->flags[i].word, group->sequence);
+    }
+    gba_team_own(team, &group->own);
+    gba_team_hold(team, 1);
+    return group;
+}
+
+void gba_gpu_group_free(struct gba_gpu_group *group)
+{
+    if (group->has_helper) {
+        group->ends = true;
+        sem_post(&group->work);
+        pthread_join(group->helper, NULL);
+    }
+    sem_destroy(&group->work);
+    gba_team_hold(group->team, -1);
+    munmap(group->doors, group->bytes);
+    free(group);
+}
