@@ -12,15 +12,17 @@ static const char usage[] =
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
     "       gba_info --health [--json] [DEVICE...]  whether devices are fit for jobs, a line each\n"
     "       gba_info --prometheus [DEVICE...]       metrics, for a textfile collector\n"
-    "       gba_info --path N[xM] [--json] [DEVICE] predict the path of a job of N hosts with M\n"
+    "       gba_info --path N[xM] [--no-mpi] [--json] [DEVICE]\n"
+    "                                               predict the path of a job of N hosts with M\n"
     "                                               ranks each (default 1), with the reason\n"
     "       gba_info --version\n"
     "       gba_info --help\n"
     "\n"
     "DEVICE: /dev/gbaN (default /dev/gba0), sim:NAME, switch:/PATH, switch://HOST:PORT, or a path\n"
-    "that --list prints. --path takes the parameter device_path if there is no DEVICE. --json: "
-    "JSON\n"
-    "instead of lines.\n"
+    "that --list prints. --path takes the parameter device_path if there is no DEVICE. --no-mpi: "
+    "of\n"
+    "a program without MPI, which reads GBA_NAME for the parameter NAME. --json: JSON instead of\n"
+    "lines.\n"
     "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed;\n"
     "4 not tested, because no group is free. --health: 0 healthy; 1 busy: no group is free, which\n"
     "is no fault; 2 degraded; 3 broken; 4 absent; 64 wrong arguments. 74: output was lost.\n";
@@ -39,6 +41,7 @@ enum mode {
 struct options {
     enum mode mode;
     const char *shape; /* of --path */
+    bool no_mpi;
     char **devices;
     int count; /* of devices */
 };
@@ -60,6 +63,7 @@ static int options_parse(int argc, char **argv, struct options *options)
         {"path", required_argument, NULL, MODE_PATH},
         {"version", no_argument, NULL, MODE_VERSION},
         {"help", no_argument, NULL, MODE_HELP},
+        {"no-mpi", no_argument, NULL, 'n'},
         {"json", no_argument, NULL, 'j'},
         {NULL, 0, NULL, 0},
     };
@@ -75,6 +79,10 @@ static int options_parse(int argc, char **argv, struct options *options)
             report_json();
             continue;
         }
+        if ('n' == option) {
+            options->no_mpi = true;
+            continue;
+        }
         if (first != NULL)
             return report_error(bad(options),
                                 "%s and %s do not go together; one of them is allowed", first,
@@ -84,6 +92,8 @@ static int options_parse(int argc, char **argv, struct options *options)
         if (MODE_PATH == option)
             options->shape = optarg;
     }
+    if (options->no_mpi && MODE_PATH != options->mode)
+        return report_error(bad(options), "--no-mpi goes with --path alone");
     options->devices = argv + optind;
     options->count = argc - optind;
     devices =
@@ -133,7 +143,7 @@ static int run(int argc, char **argv)
     case MODE_PROMETHEUS:
         return info_prometheus(options.devices, options.count);
     case MODE_PATH:
-        return info_path(options.shape, 0 == options.count ? NULL : device);
+        return info_path(options.shape, 0 == options.count ? NULL : device, options.no_mpi);
     case MODE_VERSION:
         printf("gba_info %s\n", gba_version());
         return INFO_EXIT_OK;

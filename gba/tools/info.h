@@ -103,6 +103,9 @@ gba_status_t info_params_get(gba_params_t *params);
 #define INFO_LIST 256u
 bool info_params_selected(char list[INFO_LIST]);
 
+/* Read them from now on as a program without MPI does: GBA_NAME in the environment. */
+void info_params_no_mpi(void);
+
 /* Whether the user has set that parameter of the coll component. */
 bool info_params_is_set(const char *name);
 
@@ -121,7 +124,8 @@ const char *info_choose(const gba_params_t *params, gba_device_choices_t *choice
  * one, else each /dev/gbaN, or /dev/gba0 if there is none. */
 void info_devices_default(gba_device_choices_t *choices);
 
-/* shape: "N" or "NxM". path: of the device; NULL: that of the parameter device_path. */
-int info_path(const char *shape, const char *path);
+/* shape: "N" or "NxM". path: of the device; NULL: that of the parameter device_path.
+ * no_mpi: of a program without MPI. */
+int info_path(const char *shape, const char *path, bool no_mpi);
 
 #endif

@@ -2,9 +2,11 @@
 /*
  * The parameters of the plugins. libgba knows names, ranges and defaults. The values come from
  * where Open MPI reads them: the environment, then the parameter files, the first one that has a
- * value. What a launcher gets on its command line is not known here.
+ * value. What a launcher gets on its command line is not known here. A program without MPI reads
+ * other variables, and no files.
  */
 #define _GNU_SOURCE /* strsep */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@
 #define MESSAGE    (FILES_MAX + 160)
 
 static const char prefix[] = "coll_gba_barrier_";
+static bool no_mpi;
 
 /* In a file the last line about a parameter counts. */
 static bool file_find(const char *path, const char *name, char value[STRING_MAX])
@@ -76,11 +79,27 @@ static bool mca_find(const char *name, char value[STRING_MAX])
     return true;
 }
 
+/* The same for a program without MPI. */
+static bool variable_find(const char *name, char value[STRING_MAX])
+{
+    char variable[64] = "GBA_";
+    const char *set;
+
+    for (size_t i = 0; '\0' != name[i] && i + 5 < sizeof variable; i++)
+        variable[i + 4] = (char)toupper((unsigned char)name[i]);
+    set = getenv(variable);
+    if (set != NULL)
+        snprintf(value, STRING_MAX, "%s", set);
+    return set != NULL;
+}
+
 /* Whether the user has set a parameter of the coll component. */
 static bool value_find(const char *name, char value[STRING_MAX])
 {
     char full[128];
 
+    if (no_mpi)
+        return variable_find(name, value);
     snprintf(full, sizeof full, "%s%s", prefix, name);
     return mca_find(full, value);
 }
@@ -106,6 +125,11 @@ bool info_params_is_set(const char *name)
     char value[STRING_MAX];
 
     return value_find(name, value);
+}
+
+void info_params_no_mpi(void)
+{
+    no_mpi = true;
 }
 
 /* Keep the first line about a name that is no parameter. */
@@ -141,7 +165,7 @@ gba_status_t info_params_get(gba_params_t *params)
             '\0' == message[0])
             gba_param_refuse(&table[i], table[i].name, values[i], message, sizeof message);
     if ('\0' == message[0] && GBA_OK == gba_params_check(params, message, sizeof message) &&
-        !misspelt(message))
+        (no_mpi || !misspelt(message)))
         return GBA_OK;
     (void)report_error(INFO_EXIT_USAGE, "%s", message);
     return GBA_ERR_PARAM;

@@ -192,8 +192,10 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
     return devices->count;
 }
 
-/* Predict with these parameters, and show it. Returns an exit status. */
-static int predict(const gba_params_t *params, uint32_t hosts, uint32_t ranks, const char *path)
+/* Predict with these parameters, and show it. refusal: NULL, or why it is the fallback. Returns an
+ * exit status. */
+static int predict(const gba_params_t *params, uint32_t hosts, uint32_t ranks, const char *path,
+                   const char *refusal)
 {
     gba_remote_t remote = {.name = "messages", .open = remote_open};
     gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
@@ -201,7 +203,6 @@ static int predict(const gba_params_t *params, uint32_t hosts, uint32_t ranks, c
     gba_status_t status;
     struct devices devices = {.choices.count = 0};
     char cause[640] = "", choice[160] = "";
-    const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
     if (path == NULL)
         path = info_choose(params, &devices.choices, choice, sizeof choice);
@@ -231,7 +232,7 @@ static int predict(const gba_params_t *params, uint32_t hosts, uint32_t ranks, c
     return INFO_EXIT_OK;
 }
 
-int info_path(const char *shape, const char *path)
+int info_path(const char *shape, const char *path, bool no_mpi)
 {
     uint64_t hosts, ranks = 1;
     gba_params_t params;
@@ -239,7 +240,10 @@ int info_path(const char *shape, const char *path)
 
     if (!gba_shape_parse("--path", shape, RANKS_MAX, &hosts, &ranks, message, sizeof message))
         return report_error(INFO_EXIT_USAGE, "%s", message);
+    if (no_mpi)
+        info_params_no_mpi();
     if (GBA_OK != info_params_get(&params))
         return INFO_EXIT_USAGE;
-    return predict(&params, (uint32_t)hosts, (uint32_t)ranks, path);
+    return predict(&params, (uint32_t)hosts, (uint32_t)ranks, path,
+                   no_mpi ? NULL : component_refuses(&params, hosts * ranks));
 }
