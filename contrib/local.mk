@@ -24,9 +24,6 @@ EXTRA_DIST += \
 	contrib/demo contrib/gba-env contrib/launcher.sh contrib/lib.sh contrib/lint contrib/packages
 
 # Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
-check_PROGRAMS += contrib/bench/cores_floor
-contrib_bench_cores_floor_SOURCES = contrib/bench/cores_floor.c
-contrib_bench_cores_floor_LDADD = gba/libgba.la -lpthread
 # fast_path has the addresses that the linker gave, so that they can be compared with callgrind's.
 check_PROGRAMS += contrib/bench/fast_path
 contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)
@@ -38,8 +35,8 @@ endif
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions contrib/bench/figures contrib/bench/manycores contrib/bench/README.md \
-	contrib/bench/hosts contrib/bench/served contrib/bench/device_wakeup contrib/bench/predictions
+EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
+	contrib/bench/hosts contrib/bench/served
 EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
 
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.

@@ -46,11 +46,6 @@ summary() {
     sort -n | awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)] }'
 }
 
-# FILE OTHER: the median of the ratios of neighbours, which are the same lines of both.
-ratio() {
-    paste "$1" "$2" | awk '{ print $1 / $2 }' | summary | cut -d ' ' -f 2
-}
-
 # WORD...: the same words, the first N of them put last, so that the order changes from run to run.
 rotate() {
     local n=$1
