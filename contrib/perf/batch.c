@@ -20,14 +20,14 @@ static uint64_t shared_random(void)
     return z ^ (z >> 31);
 }
 
-void perf_imbalance(void)
+void perf_imbalance(int late)
 {
-    int64_t late = perf_options.imbalance_rank, until;
+    int64_t until;
 
     if (perf_options.imbalance_ns == 0)
         return;
     if (late < 0)
-        late = (int64_t)(shared_random() % (uint64_t)perf_job.size);
+        late = (int)(shared_random() % (uint64_t)perf_job.size);
     if (late != perf_job.rank)
         return;
     until = perf_now() + perf_options.imbalance_ns;
@@ -48,10 +48,8 @@ double perf_batch(void (*run)(void), uint32_t count)
     return (double)(perf_now() - began) / count;
 }
 
-double perf_print_series(const char *name, const char *call, double *series, uint32_t count)
+void perf_print_series(const char *name, const char *call, double *series, uint32_t count)
 {
-    double median;
-
     MPI_Allreduce(MPI_IN_PLACE, series, (int)count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (perf_job.rank == 0) {
         printf("%s %s", name, call);
@@ -59,8 +57,6 @@ double perf_print_series(const char *name, const char *call, double *series, uin
             printf(" %.1f", series[i]);
         putchar('\n');
     }
-    median = perf_median(series, count);
-    return median;
 }
 
 static int compare(const void *a, const void *b)

@@ -17,7 +17,7 @@
 
 #define RANKS_MOST 8
 #define ROUNDS     1000       /* in a batch */
-#define SAMPLE_NS  10000000   /* of noise, for each sample of the options */
+#define NOISE_NS   320000000  /* of noise, for each batch of the options */
 #define GAP_NS     1000       /* a longer one between two readings of the clock interrupts a rank */
 #define STOP       UINT64_MAX /* a release: the last round */
 
@@ -144,7 +144,7 @@ static void noise_measure(void)
         noise_suffer();
         return;
     }
-    noise_find((int64_t)perf_options.samples * SAMPLE_NS);
+    noise_find((int64_t)perf_options.batches * NOISE_NS);
     seconds = (double)(noise.last - noise.began) / 1e9;
     perf_put("noise_rate", (double)(int64_t)((double)noise.count / seconds),
              "%lld interruptions of more than %d ns in %.1f s of barriers of %d ranks",
@@ -234,11 +234,9 @@ void perf_calibrate_lines(MPI_Comm few, double store)
     memset((void *)&ranks[rank], 0, sizeof *ranks);
     MPI_Barrier(few);
     loops_measure(few, members, store);
-    if (perf_options.samples > 0) {
-        MPI_Bcast(&round_now, 1, MPI_UINT64_T, 0, few);
-        size = members;
-        noise_measure();
-    }
+    MPI_Bcast(&round_now, 1, MPI_UINT64_T, 0, few);
+    size = members;
+    noise_measure();
     sched_setaffinity(0, sizeof allowed, &allowed);
     MPI_Win_free(&window);
 }

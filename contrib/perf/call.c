@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement of one call: warm-up, batches, and barriers that are timed one by one. Batches of
- * the floor and of the call are interleaved, because the load of a machine changes.
+ * The measurement of one call: warm-up, and batches. Batches of the floor and of the call are
+ * interleaved, because the load of a machine changes.
  */
 #include "contrib/perf/measure.h"
 
@@ -16,7 +16,7 @@ static void (*delayed_run)(void);
 
 static void run_late(void)
 {
-    perf_imbalance();
+    perf_imbalance(-1);
     delayed_run();
 }
 
@@ -55,14 +55,14 @@ static void floors_fini(struct floors *f, const char *call)
 
     for (int k = 0; f->loops[k].name != NULL; k++) {
         (void)snprintf(name, sizeof name, "%s %s", call, f->loops[k].name);
-        (void)perf_print_series("floor", name, f->series[k], perf_options.batches);
+        perf_print_series("floor", name, f->series[k], perf_options.batches);
         free(f->series[k]);
     }
 }
 
-void perf_measure_batches(const struct perf_call *call)
+static void measure_batches(const struct perf_call *call)
 {
-    double *series = perf_alloc(perf_options.batches, sizeof *series), latency;
+    double *series = perf_alloc(perf_options.batches, sizeof *series);
     void (*run)(void) = call->run;
     struct floors floors;
     uint32_t count;
@@ -78,10 +78,8 @@ void perf_measure_batches(const struct perf_call *call)
             floors.series[k][i] = perf_batch(floors.loops[k].run, floors.count[k]);
         series[i] = perf_batch(run, count);
     }
-    latency = perf_print_series("batch", call->name, series, perf_options.batches);
+    perf_print_series("batch", call->name, series, perf_options.batches);
     floors_fini(&floors, call->name);
-    if (perf_options.samples > 0)
-        perf_measure_slices(call, latency);
     free(series);
 }
 
@@ -103,9 +101,7 @@ void perf_measure(const struct perf_call *call)
         MPI_Barrier(MPI_COMM_WORLD);
     for (uint32_t i = 0; i < (warmup > WARMUP_MIN ? warmup : WARMUP_MIN); i++)
         call->run();
-    perf_measure_batches(call);
-    if (call->nonblocking)
-        perf_measure_overlap(batch_count(call->run));
+    measure_batches(call);
     if (call->fini != NULL)
         call->fini();
 }

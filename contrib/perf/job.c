@@ -9,8 +9,7 @@
 
 #include "contrib/perf/measure.h"
 
-struct perf_options perf_options = {
-    .batches = 31, .samples = 1000, .warmup = 1000, .batch_us = 2000, .imbalance_rank = -1};
+struct perf_options perf_options = {.batches = 31, .warmup = 1000, .batch_us = 2000};
 struct perf_job perf_job = {.comm = MPI_COMM_WORLD};
 
 _Noreturn void perf_fail(const char *format, ...)
@@ -72,7 +71,7 @@ void perf_pin(void)
     int cpu = -1;
 
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        perf_fail("--pin: cannot find out the processors");
+        perf_fail("cannot find out the processors");
     for (int skip = perf_job.rank % CPU_COUNT(&allowed); skip >= 0;
          skip -= CPU_ISSET(cpu, &allowed) != 0)
         cpu++;

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # gba_perf: a script, two programs that measure, and one that reports. Users run only the script.
-GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stats.c \
-	contrib/perf/main.c contrib/perf/job.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/batch.c \
-	contrib/perf/call.c \
-	contrib/perf/slices.c contrib/perf/overlap.c contrib/perf/served.c \
+GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/main.c contrib/perf/job.c contrib/perf/floor.c \
+	contrib/perf/batch.c contrib/perf/call.c contrib/perf/served.c \
 	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_cores.c contrib/perf/calibrate_messages.c \
 	contrib/perf/calibrate_lines.c contrib/perf/lines.h contrib/perf/lines.c
 # Preloaded into programs.
-GBA_PERF_RECORDER_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/recorder.h contrib/perf/recorder.c \
+GBA_PERF_RECORDER_SOURCES = contrib/perf/measure.h contrib/perf/recorder.h contrib/perf/recorder.c \
 	contrib/perf/recorder_mpi.c contrib/perf/recorder_shmem.c contrib/perf/recorder_end.c \
 	contrib/perf/recorder_parts.h contrib/perf/recorder_parts.c contrib/perf/job.c \
 	contrib/perf/clock.c
@@ -18,7 +16,7 @@ if BUILD_OMPI
 bin_SCRIPTS += contrib/perf/gba_perf
 dist_man_MANS += gba/man/gba_perf.1
 dist_perfdata_DATA = contrib/perf/options.sh contrib/perf/runs.sh contrib/perf/plot.gp \
-	contrib/perf/program.sh contrib/perf/program.gp contrib/launcher.sh
+	contrib/perf/program.sh contrib/launcher.sh
 perfexec_LTLIBRARIES = contrib/perf/gba_perf_recorder.la
 pkglibexec_PROGRAMS += contrib/perf/gba_perf_report contrib/perf/gba_perf_mpi
 if BUILD_OSHMEM
@@ -28,8 +26,7 @@ endif
 contrib_perf_gba_perf_report_SOURCES = contrib/perf/records.h contrib/perf/stats.h \
 	contrib/perf/stats.c contrib/perf/records.c contrib/perf/rows.c contrib/perf/table.c \
 	contrib/perf/program.h contrib/perf/program.c contrib/perf/barriers.c \
-	contrib/perf/formats.c contrib/perf/plotdata.c contrib/perf/report.c \
-	gba/base/plot.h gba/base/plot.c
+	contrib/perf/formats.c contrib/perf/plotdata.c contrib/perf/report.c
 contrib_perf_gba_perf_report_LDADD = gba/libgbatext.la -lm
 contrib_perf_gba_perf_mpi_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_mpi.c
 contrib_perf_gba_perf_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

@@ -20,25 +20,20 @@ static const char usage[] =
     "  --device PATH    with --calibrate: a device to measure, as coll_gba_barrier_device_path\n"
     "  --batches N      timed batches of each call, 1 to 1001 (31)\n"
     "  --batch-us N     microseconds of a batch, 10 to 1000000 (2000)\n"
-    "  --samples N      calls that are timed one by one, 0 to 1000000 (1000)\n"
     "  --warmup N       calls before the first batch, 1 to 1000000 (1000)\n"
-    "  --pin            rank r stays on processor r modulo their number, as gba_predict has it\n"
-    "  --imbalance NS   a rank enters each barrier late by 0 to 1000000000 ns (0)\n"
-    "  --late RANK      the rank that is late, from 0 on (a random one)\n";
+    "  --imbalance NS   a rank enters each barrier late by 0 to 1000000000 ns (0)\n";
 
 #define NUMBER(field, least, most)                                                          \
     .type = GBA_PARAM_UINT, .offset = offsetof(struct perf_options, field), .min = (least), \
     .max = (most)
 
-enum { BATCHES, BATCH_US, SAMPLES, WARMUP, IMBALANCE, LATE, NUMBERS };
+enum { BATCHES, BATCH_US, WARMUP, IMBALANCE, NUMBERS };
 
 static const gba_param_t numbers[NUMBERS] = {
     [BATCHES] = {"--batches", NUMBER(batches, 1, 1001)},
     [BATCH_US] = {"--batch-us", NUMBER(batch_us, 10, 1000000), .unit = 1000},
-    [SAMPLES] = {"--samples", NUMBER(samples, 0, 1000000)},
     [WARMUP] = {"--warmup", NUMBER(warmup, 1, 1000000)},
-    [IMBALANCE] = {"--imbalance", NUMBER(imbalance_ns, 0, 1000000000), .unit = 1},
-    [LATE] = {"--late", NUMBER(imbalance_rank, 0, INT32_MAX)}};
+    [IMBALANCE] = {"--imbalance", NUMBER(imbalance_ns, 0, 1000000000), .unit = 1}};
 
 static _Noreturn void refuse(const char *message)
 {
@@ -51,14 +46,11 @@ static void options_read(int argc, char **argv)
     static const struct option options[] = {
         {"batches", 1, NULL, BATCHES},
         {"batch-us", 1, NULL, BATCH_US},
-        {"samples", 1, NULL, SAMPLES},
         {"warmup", 1, NULL, WARMUP},
         {"imbalance", 1, NULL, IMBALANCE},
-        {"late", 1, NULL, LATE},
         {"calls", 1, NULL, 'c'},
         {"calibrate", 0, NULL, 'C'},
         {"device", 1, NULL, 'd'},
-        {"pin", 0, NULL, 'p'},
         {"help", 0, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -68,8 +60,6 @@ static void options_read(int argc, char **argv)
     while ((letter = gba_option_next(argc, argv, options, message, sizeof message)) != -1) {
         if (letter == 'c') {
             call_list = optarg;
-        } else if (letter == 'p') {
-            perf_options.pin = true;
         } else if (letter == 'C') {
             perf_options.calibrate = true;
         } else if (letter == 'd') {
@@ -116,7 +106,6 @@ static int64_t timer_cost(void)
 /* Ranks that can share memory are on the same host, as for Open MPI. */
 static void job_init(void)
 {
-    char name[PERF_HOST_BYTES] = "";
     MPI_Comm host;
     int local, leader;
 
@@ -131,14 +120,6 @@ static void job_init(void)
     perf_job.one_host = perf_job.hosts == 1;
     perf_job.yields = perf_largest((double)local / (double)sysconf(_SC_NPROCESSORS_ONLN)) > 1;
     perf_job.timer_ns = (int64_t)perf_largest((double)timer_cost());
-    (void)gethostname(name, sizeof name - 1);
-    if (perf_job.rank == 0)
-        perf_job.names = perf_alloc((size_t)perf_job.size, sizeof *perf_job.names);
-    MPI_Gather(name, sizeof name, MPI_CHAR, perf_job.names, sizeof name, MPI_CHAR, 0,
-               MPI_COMM_WORLD);
-    if (perf_options.imbalance_rank >= perf_job.size)
-        perf_fail("--late %d is invalid; allowed: 0 to %d", perf_options.imbalance_rank,
-                  perf_job.size - 1);
 }
 
 int main(int argc, char **argv)
@@ -148,11 +129,8 @@ int main(int argc, char **argv)
     options_read(argc, argv);
     perf_init(&argc, &argv);
     job_init();
-    if (perf_options.pin)
-        perf_pin();
     if (perf_job.rank == 0)
-        printf("perf 2\njob %d %d %lld\n", perf_job.size, perf_job.hosts,
-               (long long)perf_job.timer_ns);
+        printf("perf 2\njob %d %d\n", perf_job.size, perf_job.hosts);
     if (perf_options.calibrate)
         perf_calibrate();
     perf_floor_init();
@@ -168,7 +146,6 @@ int main(int argc, char **argv)
     if (perf_job.rank == 0)
         puts("end");
     perf_floor_fini();
-    free(perf_job.names);
     perf_fini();
     return 0;
 }

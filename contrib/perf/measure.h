@@ -12,19 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "contrib/perf/stats.h"
 #include "gba/base/clock.h"
-
-#define PERF_HOST_BYTES 64
 
 struct perf_options {
     uint32_t batches;      /* timed batches of each call, 1 to 1001 */
-    uint32_t samples;      /* barriers that are timed one by one, 0 to 1000000 */
     uint32_t warmup;       /* of each call before the first batch, 1 to 1000000 */
     uint32_t batch_us;     /* the length of a batch, 10 to 1000000 us */
     uint32_t imbalance_ns; /* delay of the late rank, 0 to 1e9; 0: no rank is late */
-    int imbalance_rank;    /* the late rank; -1: a random rank at each barrier */
-    bool pin;              /* rank r stays on processor r modulo their number */
     bool calibrate;        /* print a description of the cluster; measure no calls */
     const char *device;    /* a device path, for the calibration; NULL: none */
 };
@@ -48,7 +42,7 @@ struct perf_call {
     void (*run)(void);
     void (*fini)(void); /* collective, after an init that was true. NULL: nothing to do */
     bool heavy;         /* costs 100 times a barrier: a tenth of the warm-up */
-    bool nonblocking;   /* MPI_Ibarrier: the overlap is measured, too */
+    bool nonblocking;   /* MPI_Ibarrier: blocking barriers come first */
     bool no_floor;      /* the call is not a barrier, so it has no floor */
     const struct perf_service *services; /* measured instead of the call, if not NULL */
 };
@@ -57,11 +51,10 @@ struct perf_call {
 struct perf_job {
     MPI_Comm comm; /* all ranks: MPI_COMM_WORLD, or a copy */
     int rank, size;
-    int hosts;                      /* number of hosts with ranks */
-    bool one_host;                  /* all ranks share the memory of a host */
-    bool yields;                    /* some host has more ranks than processors */
-    int64_t timer_ns;               /* from one reading of the clock to the next */
-    char (*names)[PERF_HOST_BYTES]; /* on rank 0: the host of each rank */
+    int hosts;        /* number of hosts with ranks */
+    bool one_host;    /* all ranks share the memory of a host */
+    bool yields;      /* some host has more ranks than processors */
+    int64_t timer_ns; /* from one reading of the clock to the next */
 };
 
 extern struct perf_options perf_options;
@@ -121,8 +114,9 @@ const struct perf_floor *perf_floors(void);
 void perf_floor_init(void);
 void perf_floor_fini(void);
 
-/* Delay the late rank by the time of the options. All ranks call it the same number of times. */
-void perf_imbalance(void);
+/* Delay a rank by the time of the options; late: this one, -1: a random one. All ranks call it the
+ * same number of times. */
+void perf_imbalance(int late);
 
 /* Run a batch of count calls. Returns the ns for each call on this rank. Collective. */
 double perf_batch(void (*run)(void), uint32_t count);
@@ -130,19 +124,15 @@ double perf_batch(void (*run)(void), uint32_t count);
 /* Print a description of the cluster, for gba_predict. Collective. */
 void perf_calibrate(void);
 
-/* Measure a call and print its records. perf_measure calls the other three functions.
- * Collective. */
+/* Measure a call and print its records. Collective. */
 void perf_measure(const struct perf_call *call);
-void perf_measure_batches(const struct perf_call *call);
-void perf_measure_slices(const struct perf_call *call, double latency_ns);
-void perf_measure_overlap(uint32_t count); /* count: calls in a batch */
 
 /* Measure each service and print its batches, at most as many as the options say. Collective. */
 void perf_measure_served(const struct perf_service *services);
 
 /* Print "NAME CALL V V ...", where each value is the largest of all ranks. call: for the floor
- * "CALL LOOP". Sorts the series. Returns the median, on all ranks. Collective. */
-double perf_print_series(const char *name, const char *call, double *series, uint32_t count);
+ * "CALL LOOP". Collective. */
+void perf_print_series(const char *name, const char *call, double *series, uint32_t count);
 
 /* Print a line of the description of a cluster (calibrate.c), with the origin of its value. Only
  * rank 0 prints. */

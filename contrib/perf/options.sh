@@ -10,17 +10,13 @@ np=2
 np_given=false
 calls=
 shmem=false
-pin=()
 names=()
 declare -A settings=()
-base=
 pairs=5
 batches=31
 batch_us=2000
-samples=1000
 warmup=1000
 imbalance=0
-late=
 launch=
 limit=300
 limit_by_runs=false
@@ -141,12 +137,11 @@ options_read() {
             ;;
         --shmem) shmem=true ;;
         --paths) paths=true ;;
-        --pin) pin=(--pin) ;;
-        --csv | --json) format=${option#--} ;;
-        --np | --pairs | --batches | --batch-us | --samples | --warmup | --imbalance | --late | --timeout)
+        --json) format=json ;;
+        --np | --pairs | --batches | --batch-us | --warmup | --imbalance | --timeout)
             [ $# -lt 2 ] || shift # else the value is empty, and refused
             ;;
-        --call | --a | --b | --set | --base | --launch | --plot | --save | --from | --calibrate | --device)
+        --call | --a | --b | --set | --launch | --plot | --save | --from | --calibrate | --device)
             [ $# -ge 2 ] || status=2 die "$option needs a value; see gba_perf --help"
             shift
             ;;
@@ -162,14 +157,11 @@ options_read() {
             *) refuse --set "$value" 'NAME=OPTIONS' ;;
             esac
             ;;
-        --base) base=$value ;;
         --pairs) set_number pairs "$option" "$value" 1 1000 ;;
         --batches) set_number batches "$option" "$value" 1 1001 ;;
         --batch-us) set_number batch_us "$option" "$value" 10 1000000 1000 ;;
-        --samples) set_number samples "$option" "$value" 0 1000000 ;;
         --warmup) set_number warmup "$option" "$value" 1 1000000 ;;
         --imbalance) set_number imbalance "$option" "$value" 0 1000000000 1 ;;
-        --late) if [ "$value" = random ]; then late=; else set_number late "$option" "$value" 0 99999; fi ;;
         --launch) launch=$value ;;
         --timeout) set_number limit "$option" "$value" 1 86400 1000000000 ;;
         --plot) plot=$value ;;
@@ -188,20 +180,6 @@ options_read() {
     b) add_plugin && names=(plugin b) ;; # the plugin is compared with it
     esac
     check_lists
-    [ -n "$base" ] || base=${names[-1]}
-    [ -n "${settings[$base]+set}" ] || refuse --base "$base" "the name of a setting: ${names[*]}"
-    check_late
+    base=${names[-1]}
     check_output
-}
-
-# Check that the late rank is in every job.
-check_late() {
-    local count
-    local -a list
-    [ -n "$late" ] || return 0
-    IFS=, read -ra list <<<"$np"
-    for count in "${list[@]}"; do
-        [ "$late" -lt "$((10#$count))" ] ||
-            refuse --late "$late" "random, or ranks from 0 to $((10#$count - 1)) with --np $np"
-    done
 }

@@ -1,47 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The plot of gba_perf, an SVG file on standard output. `directory` has the files style, latency, distribution and
-# skew of gba_perf_report. If no single calls were timed, latency is the only picture.
-load directory."/style"
-set multiplot layout all ? 3 : 1,1 margins 0.08,0.82,182/height,1-40/height spacing 0.09
-set title about
-set xlabel "ranks"
+# The plot of gba_perf, an SVG file on standard output. The current directory has the file data of gba_perf_report,
+# and texts: call, settings, caption, busy, verdict. There is a verdict only of a program.
+set terminal svg size 1000,640 font "sans,13" background rgb "white" noenhanced
+set grid ytics
+set bmargin at screen 0.36
+set label 1 system("cat caption") at screen 0.02,0.19
+set label 2 system("cat busy") at screen 0.55,0.19 font "sans,9" textcolor rgb "#c03020"
+verdict = system("cat verdict")
+if (strlen(verdict)) {
+    set title "Time of the program, median of the runs, and the part of its barriers"
+    set xlabel verdict
+    set yrange [0:*]
+    set format y "%g s"
+    set key outside top center horizontal Left reverse
+    set style data histogram
+    set style histogram rowstacked
+    set style fill solid 0.8 border -1
+    set boxwidth 0.6
+    plot "data" using 2:xtic(1) title "the rest" linecolor rgb "#a0a0a0", \
+        "" using 3 title "waiting for late ranks" linecolor rgb "#e0a030", \
+        "" using 4 title "barriers themselves" linecolor rgb "#c03020"
+    exit
+}
+settings = system("cat settings")
+stats "data" using 4 name "low" nooutput
+stats "data" using 5 name "high" nooutput
+stats "data" using ($5 - $4) name "bar" nooutput
+stats "data" using 6 name "floor" nooutput
+stats "data" using 7 name "marks" nooutput
+floors = exists("floor_records")
+low = floors && floor_min < low_min ? floor_min : low_min
+more = sqrt(6 * low / high_max)
+more = more > 1.2 ? more : 1.2 # so there are two ticks at least
+set title "Latency of ".system("cat call")." by ranks: median of the runs".(bar_max > 0 ? ", bars: 95% interval" : "")
+set key outside right top
 set logscale x 2
-set label 91 caption at screen 0.02,106/height
-set label 92 busy at screen 0.02,85/height textcolor rgb "#c03020"
-if (marks) { set label 93 "too busy: equal runs differ by a factor of 1.5 or more" at screen 0.6,106/height offset 1.5 \
-    point pointtype 2 pointsize 1.6 linecolor "black" }
-plot for [i=0:count-1] directory."/latency" index i using 1:2:3:4 with yerrorlines linetype word(lines, i+1) notitle, \
-    directory."/latency" index 0 using 1:5 with lines dashtype 3 linecolor "black" notitle, \
-    for [i=0:(marks ? count-1 : -1)] directory."/latency" index i using 1:($6 > 0 ? $2 : NaN) with points pointtype 2 pointsize 1.6 \
-        linecolor "black" notitle
-if (!all) { exit }
-
-unset label
-set title "Single calls at the largest number of ranks: the part that took longer"
-set xlabel "time of a call"
-set ylabel "part of the calls"
-unset logscale
-set logscale xy 10
-set format x "%.0s %cs"
-set format y "%g"
-set xtics autofreq
-set ytics autofreq
-set xrange [*:*]
-set yrange [*:*]
-set key on outside right top
-plot for [i=0:count-1] directory."/distribution" index i using 1:2 with steps linetype word(lines, i+1) title word(names, i+1)
-
-set title "Skew at the largest number of ranks"
-set xlabel ""
-set ylabel ""
-unset logscale
 set logscale y
-set format x
+set xlabel "ranks"
 set format y "%.0s %cs"
-set style data histogram
-set style histogram clustered gap 1
-set style fill solid 0.8 border -1
-plot directory."/skew" using 2:xtic(1) title "entry p50" linecolor rgb "#c0c0c0", \
-    "" using 3 title "entry p99" linecolor rgb "#707070", "" using 4 title "exit p50" linecolor rgb "#e0c890", \
-    "" using 5 title "exit p99" linecolor rgb "#907030"
-unset multiplot
+set yrange [low/more:high_max*more]
+set offsets graph 0.03, graph 0.03, 0, 0
+set ytics ()
+set for [d=-10:3] for [k in (high_max / low < 1000 ? "1 2 5" : "1")] ytics add (k * 10.0**d)
+plot for [i=1:words(settings)] "data" using 2:($1 == i ? $3 : NaN):4:5:xtic(2) with yerrorlines \
+        linetype i linewidth 1.5 pointsize 0.7 title word(settings, i), \
+    for [i=1:floors] "data" using 2:($1 == 1 ? $6 : NaN) with lines dashtype 3 linecolor "black" \
+        title "floor, a bare loop", \
+    for [i=1:int(marks_max)] "data" using 2:($7 > 0 ? $3 : NaN) with points pointtype 2 pointsize 1.6 linecolor "black" \
+        title "too busy"

@@ -6,8 +6,7 @@
 # Check the options that came before the program.
 check_program() {
     local option
-    for option in --call --batches --batch-us --samples --warmup --pin --imbalance --late --calibrate --device \
-        --from --csv; do
+    for option in --call --batches --batch-us --warmup --imbalance --calibrate --device --from; do
         case $given in
         *" $option "*) status=2 die "$option is not allowed with a program" ;;
         esac

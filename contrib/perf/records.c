@@ -7,16 +7,12 @@
  *   base SETTING
  *   run RANKS SETTING PAIR            the following records are of this run
  *   perf 2                            the version of these records
- *   job RANKS HOSTS TIMER_NS
+ *   job RANKS HOSTS
  *   batch CALL NS...                  the times of the batches of a call
  *   floor CALL LOOP NS...             the times of the batches of a loop; the fastest is the floor
- *   figure CALL NAME VALUE
- *   histogram CALL KIND MIN MAX BUCKET:COUNT...
- *   last CALL entry|exit RANK HOST PART   the part of the slices in which the rank was last
- *   late CALL SLICES OF               slices that began before all ranks had arrived
- *   clock CALL OFFSET_NS ERROR_NS
  *   missing CALL                      this Open MPI does not have the call
- * Of a program of the user there are "batch" and "clock" (program.h), and:
+ * Of a program of the user there is "batch" (program.h), and:
+ *   clock CALL OFFSET_NS ERROR_NS     how far the clocks of the ranks are apart
  *   ended program STATUS              its exit status
  *   barriers CALL COMMUNICATOR RANKS COMMS CALLS TIME WAIT LATE HOST LASTS CAUSED SITE
  *                                     parts of the time of all ranks; program.h explains them
@@ -30,10 +26,6 @@
 
 #include "contrib/perf/program.h"
 
-const char *const perf_kind_names[PERF_KINDS] = {"sample", "completion", "entry_skew", "exit_skew"};
-/* The names of the kinds in records. */
-static const char *const record_kinds[PERF_KINDS] = {"sample", "completion", "entry", "exit"};
-
 /* The state of reading records. */
 struct reader {
     struct perf_report *report;
@@ -41,7 +33,6 @@ struct reader {
     bool in_run;
     uint32_t ranks, pair;
     char setting[PERF_NAME_BYTES];
-    double timer;
 };
 
 static const char *word(struct reader *r)
@@ -119,10 +110,7 @@ static struct perf_cell *cell_get(struct reader *r)
     cell->ranks = r->ranks;
     (void)copy(cell->call, call);
     (void)copy(cell->setting, r->setting);
-    for (int kind = 0; kind < PERF_KINDS; kind++)
-        perf_histogram_init(&cell->histograms[kind]);
     cell->clock_offset = cell->clock_error = NAN;
-    cell->timer = r->timer;
     return cell;
 }
 
@@ -139,8 +127,7 @@ static struct perf_run *run_get(struct reader *r, struct perf_cell *cell)
     run = grow(&cell->runs, &cell->run_count, sizeof *run);
     if (run == NULL)
         return NULL;
-    *run = (struct perf_run){
-        .pair = r->pair, .median = NAN, .overlap = NAN, .overlap_test = NAN, .late = NAN};
+    *run = (struct perf_run){.pair = r->pair, .median = NAN};
     for (int i = 0; i < PERF_LOOPS; i++)
         run->floors[i] = NAN;
     return run;
@@ -172,7 +159,7 @@ static bool read_job(struct reader *r)
 {
     double ranks, hosts;
 
-    return number(r, &ranks) && number(r, &hosts) && number(r, &r->timer) && ranks == r->ranks;
+    return number(r, &ranks) && number(r, &hosts) && ranks == r->ranks;
 }
 
 /* The index of the loop in the cell, PERF_LOOPS if there are too many. */
@@ -202,27 +189,6 @@ static bool read_series(struct reader *r, bool floor)
     return true;
 }
 
-static bool read_figure(struct reader *r)
-{
-    struct perf_run *run = run_get(r, cell_get(r));
-    const char *name = word(r);
-
-    if (run == NULL)
-        return false;
-    return number(r, strcmp(name, "overlap") == 0 ? &run->overlap : &run->overlap_test);
-}
-
-static bool read_late(struct reader *r)
-{
-    struct perf_run *run = run_get(r, cell_get(r));
-    double late, all;
-
-    if (run == NULL || !number(r, &late) || !number(r, &all) || all < 1)
-        return false;
-    run->late = late / all;
-    return true;
-}
-
 static bool read_ended(struct reader *r)
 {
     struct perf_run *run = run_get(r, cell_get(r));
@@ -246,56 +212,6 @@ static bool read_clock(struct reader *r)
     return true;
 }
 
-static bool read_histogram(struct reader *r)
-{
-    static struct perf_histogram one;
-    struct perf_cell *cell = cell_get(r);
-    const char *name = word(r), *text;
-    unsigned long long count;
-    double min, max;
-    unsigned int bucket;
-    int kind = 0;
-
-    while (kind < PERF_KINDS && strcmp(name, record_kinds[kind]) != 0)
-        kind++;
-    if (cell == NULL || kind == PERF_KINDS || !number(r, &min) || !number(r, &max))
-        return false;
-    perf_histogram_init(&one);
-    one.min = (uint64_t)min;
-    one.max = (uint64_t)max;
-    while (*(text = word(r)) != 0) {
-        if (sscanf(text, "%u:%llu", &bucket, &count) != 2 || bucket >= PERF_BUCKETS)
-            return false;
-        one.buckets[bucket] += count;
-        one.count += count;
-    }
-    perf_histogram_merge(&cell->histograms[kind], &one);
-    return true;
-}
-
-static bool read_last(struct reader *r)
-{
-    struct perf_cell *cell = cell_get(r);
-    int which = strcmp(word(r), "exit") == 0;
-    struct perf_last *last = NULL;
-    char host[PERF_NAME_BYTES];
-    double rank, part;
-
-    if (cell == NULL || !number(r, &rank) || !copy(host, word(r)) || !number(r, &part))
-        return false;
-    for (size_t i = 0; i < cell->last_count[which]; i++)
-        if (cell->last[which][i].rank == (uint32_t)rank)
-            last = &cell->last[which][i];
-    if (last == NULL)
-        last = grow(&cell->last[which], &cell->last_count[which], sizeof *last);
-    if (last == NULL)
-        return false;
-    last->rank = (uint32_t)rank;
-    (void)copy(last->host, host);
-    last->sum += part;
-    return true;
-}
-
 static bool read_line(struct reader *r, char *line)
 {
     static const char *const notes[] = {"command", "machine", "setting", "path", "busy"};
@@ -316,14 +232,6 @@ static bool read_line(struct reader *r, char *line)
         return read_job(r);
     if (strcmp(kind, "batch") == 0 || strcmp(kind, "floor") == 0)
         return read_series(r, *kind == 'f');
-    if (strcmp(kind, "figure") == 0)
-        return read_figure(r);
-    if (strcmp(kind, "histogram") == 0)
-        return read_histogram(r);
-    if (strcmp(kind, "last") == 0)
-        return read_last(r);
-    if (strcmp(kind, "late") == 0)
-        return read_late(r);
     if (strcmp(kind, "clock") == 0)
         return read_clock(r);
     if (strcmp(kind, "ended") == 0)
@@ -336,7 +244,7 @@ static bool read_line(struct reader *r, char *line)
 
 bool perf_report_read(struct perf_report *report, FILE *file)
 {
-    struct reader reader = {.report = report, .timer = NAN};
+    struct reader reader = {.report = report};
     char *line = NULL;
     size_t bytes = 0, number_of_line = 0;
     bool good = true;
@@ -357,11 +265,8 @@ bool perf_report_read(struct perf_report *report, FILE *file)
 
 void perf_report_free(struct perf_report *report)
 {
-    for (size_t i = 0; i < report->cell_count; i++) {
+    for (size_t i = 0; i < report->cell_count; i++)
         free(report->cells[i].runs);
-        free(report->cells[i].last[0]);
-        free(report->cells[i].last[1]);
-    }
     for (size_t i = 0; i < report->note_count; i++)
         free(report->notes[i].text);
     for (size_t i = 0; i < report->barrier_count; i++)

@@ -17,29 +17,12 @@
 #define PERF_LEVEL      0.95 /* of confidence intervals */
 #define PERF_LOOPS      8    /* of which one is the floor, at most */
 
-enum perf_kind { PERF_SAMPLE, PERF_COMPLETION, PERF_ENTRY, PERF_EXIT, PERF_KINDS };
-extern const char *const perf_kind_names[PERF_KINDS];
-
-#define PERF_PERCENTILES 5
-extern const uint32_t
-    perf_percentiles[PERF_PERCENTILES]; /* in the unit of perf_histogram_percentile */
-extern const char *const perf_percentile_names[PERF_PERCENTILES];
-
 /* One run of a measuring program. NAN: not measured. */
 struct perf_run {
     uint32_t pair;
-    double median;                /* ns, of its batches */
-    double floors[PERF_LOOPS];    /* the same of the loops of the cell */
-    double overlap, overlap_test; /* percent */
-    double late;                  /* part of the time slices in which a rank was late */
-    int status;                   /* the exit status of a program of the user */
-};
-
-/* A rank that was last, of one host, and the sum over all runs of its part of the barriers. */
-struct perf_last {
-    uint32_t rank;
-    char host[PERF_NAME_BYTES];
-    double sum;
+    double median;             /* ns, of its batches */
+    double floors[PERF_LOOPS]; /* the same of the loops of the cell */
+    int status;                /* the exit status of a program of the user */
 };
 
 /* All runs with one number of ranks, call and setting. */
@@ -49,10 +32,7 @@ struct perf_cell {
     struct perf_run *runs;
     size_t run_count;
     char loops[PERF_LOOPS][PERF_NAME_BYTES]; /* the names; "": no more */
-    struct perf_histogram histograms[PERF_KINDS];
-    struct perf_last *last[2]; /* to enter, to leave */
-    size_t last_count[2];
-    double clock_offset, clock_error, timer; /* ns, the largest of all runs */
+    double clock_offset, clock_error;        /* ns, the largest of all runs of a program */
 };
 
 /* A line of text about the measurement: "machine KEY TEXT", "setting NAME TEXT" and so on. */
@@ -71,7 +51,7 @@ struct perf_report {
     char base[PERF_NAME_BYTES]; /* the setting with which all settings are compared */
 };
 
-/* The figures of a row, in the order of the columns of a CSV file. NAN: none. Times are in ns. */
+/* The figures of a row. NAN: none. Times are in ns. */
 enum perf_field {
     PERF_RUNS,
     PERF_MIN,
@@ -87,26 +67,15 @@ enum perf_field {
     PERF_FLOOR,
     PERF_FLOOR_RATIO,
     PERF_SPREAD,
-    PERF_OVERLAP,
-    PERF_OVERLAP_TEST,
-    PERF_LATE,
     PERF_CLOCK_OFFSET,
     PERF_CLOCK_ERROR,
-    PERF_TIMER,
-    PERF_LAST_ENTRY_PART,
-    PERF_LAST_EXIT_PART,
-    PERF_FIRST_PERCENTILE, /* of each kind: samples, min, the percentiles, max */
+    PERF_FIELDS,
 };
-#define PERF_KIND_FIELDS (PERF_PERCENTILES + 3)
-#define PERF_FIELDS      (PERF_FIRST_PERCENTILE + PERF_KINDS * PERF_KIND_FIELDS)
-/* The fields of one kind. percentile: 0 to PERF_PERCENTILES - 1. */
-#define PERF_FIELD_COUNT(kind)                  (PERF_FIRST_PERCENTILE + (kind)*PERF_KIND_FIELDS)
-#define PERF_FIELD_PERCENTILE(kind, percentile) (PERF_FIELD_COUNT(kind) + 2 + (percentile))
+extern const char *const perf_field_names[PERF_FIELDS];
 
 struct perf_row {
     double fields[PERF_FIELDS];
-    const struct perf_last *last[2]; /* NULL: no samples */
-    const char *floor;               /* the loop that is the floor; "": none */
+    const char *floor; /* the loop that is the floor; "": none */
 };
 
 /* Read records. Returns false (message on stderr): a line is not a record, or out of memory. */
@@ -128,9 +97,6 @@ double perf_worst(const struct perf_report *report, uint32_t field);
  * if there are fewer. */
 bool perf_busy_reason(const struct perf_report *report, size_t i, char *text, size_t size);
 
-/* The name of a field: text of at most size bytes. */
-void perf_field_name(uint32_t field, char *text, size_t size);
-
 /* The text of the note "KIND KEY", or "" if there is none. */
 const char *perf_note(const struct perf_report *report, const char *kind, const char *key);
 
@@ -138,14 +104,9 @@ const char *perf_note(const struct perf_report *report, const char *kind, const 
  * least this many times the first quartile. */
 #define PERF_SPREAD_BAD 1.5
 
-/* Write a report in one of the formats. perf_write_plot writes the files style, latency,
- * distribution and skew, or style and program, into a directory, and returns false (message on
- * stderr) if that fails; it replaces quotes in the texts of the report. perf_write_busy writes why
- * the figures are meaningless, or nothing; `end` goes before the first line, and behind each. */
+/* Write a report in one of the formats; perf_write_plot: the data for plot.gp. */
 void perf_write_table(const struct perf_report *report, FILE *file);
-void perf_write_csv(const struct perf_report *report, FILE *file);
 void perf_write_json(const struct perf_report *report, FILE *file);
-void perf_write_busy(const struct perf_report *report, const char *end, FILE *file);
-bool perf_write_plot(struct perf_report *report, const char *directory);
+void perf_write_plot(const struct perf_report *report, FILE *file);
 
 #endif

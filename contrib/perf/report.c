@@ -7,12 +7,10 @@
 #include "contrib/perf/records.h"
 #include "gba/params.h"
 
-static const char usage[] = "usage: gba_perf_report table|csv|json <RECORDS\n"
-                            "       gba_perf_report plot DIRECTORY <RECORDS\n"
+static const char usage[] = "usage: gba_perf_report table|json|plot <RECORDS\n"
                             "       gba_perf_report number OPTION VALUE MIN MAX [NANOSECONDS]\n"
-                            "Prints the results of gba_perf, or writes the data of its plot into "
-                            "files of DIRECTORY, or reads\n"
-                            "the value of an option.\n"
+                            "Prints the results of gba_perf, or the data of its plot, or reads the "
+                            "value of an option.\n"
                             "gba_perf(1) runs this program.\n";
 
 /* Print the value of an option of gba_perf, or what is wrong with it. nanoseconds: of its unit. */
@@ -34,29 +32,28 @@ static int number_print(char **argument, const char *nanoseconds)
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        void (*write)(const struct perf_report *report, FILE *file);
+    } formats[] = {
+        {"table", perf_write_table}, {"json", perf_write_json}, {"plot", perf_write_plot}};
     const char *format = argc > 1 ? argv[1] : "";
-    bool plot = strcmp(format, "plot") == 0, good = true;
     struct perf_report report;
+    size_t i = 0;
 
     if (strcmp(format, "--help") == 0)
         return fputs(usage, stdout) < 0;
     if (strcmp(format, "number") == 0 && (argc == 6 || argc == 7))
         return number_print(argv + 2, argc == 7 ? argv[6] : "0");
-    if (argc != (plot ? 3 : 2) || (!plot && strcmp(format, "table") != 0 &&
-                                   strcmp(format, "csv") != 0 && strcmp(format, "json") != 0)) {
+    while (i < sizeof formats / sizeof formats[0] && strcmp(formats[i].name, format) != 0)
+        i++;
+    if (argc != 2 || i == sizeof formats / sizeof formats[0]) {
         fputs(usage, stderr);
         return 2;
     }
     if (!perf_report_read(&report, stdin))
         return 1;
-    if (plot)
-        good = perf_write_plot(&report, argv[2]);
-    else if (strcmp(format, "csv") == 0)
-        perf_write_csv(&report, stdout);
-    else if (strcmp(format, "json") == 0)
-        perf_write_json(&report, stdout);
-    else
-        perf_write_table(&report, stdout);
+    formats[i].write(&report, stdout);
     perf_report_free(&report);
-    return good && fflush(stdout) == 0 ? 0 : 1;
+    return fflush(stdout) == 0 ? 0 : 1;
 }

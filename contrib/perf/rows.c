@@ -8,49 +8,11 @@
 
 #include "contrib/perf/records.h"
 
-const uint32_t perf_percentiles[PERF_PERCENTILES] = {5000, 9000, 9900, 9990, 9999};
-const char *const perf_percentile_names[PERF_PERCENTILES] = {"p50", "p90", "p99", "p99.9",
-                                                             "p99.99"};
-
-static const char *const names[PERF_FIRST_PERCENTILE] = {
-    "runs",
-    "min",
-    "median",
-    "median_low",
-    "median_high",
-    "coverage",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "ratio_min",
-    "ratio_equal",
-    "floor",
-    "floor_ratio",
-    "spread",
-    "overlap_percent",
-    "overlap_test_percent",
-    "late_slices",
-    "clock_offset",
-    "clock_error",
-    "timer",
-    "last_to_enter_part",
-    "last_to_leave_part",
+const char *const perf_field_names[PERF_FIELDS] = {
+    "runs",        "min",       "median",       "median_low",  "median_high", "coverage",
+    "ratio",       "ratio_low", "ratio_high",   "ratio_min",   "ratio_equal", "floor",
+    "floor_ratio", "spread",    "clock_offset", "clock_error",
 };
-
-void perf_field_name(uint32_t field, char *text, size_t size)
-{
-    uint32_t kind = (field - PERF_FIRST_PERCENTILE) / PERF_KIND_FIELDS;
-    uint32_t part = (field - PERF_FIRST_PERCENTILE) % PERF_KIND_FIELDS;
-
-    if (field < PERF_FIRST_PERCENTILE)
-        (void)snprintf(text, size, "%s", names[field]);
-    else
-        (void)snprintf(text, size, "%s_%s", perf_kind_names[kind],
-                       part == 0                      ? "count"
-                       : part == 1                    ? "min"
-                       : part == PERF_KIND_FIELDS - 1 ? "max"
-                                                      : perf_percentile_names[part - 2]);
-}
 
 /* The minimum, the median and its interval of the values that are not NAN. */
 struct summary {
@@ -168,60 +130,15 @@ static void add_floor(struct perf_row *row, const struct perf_cell *cell)
     }
 }
 
-static void add_figures(struct perf_row *row, const struct perf_cell *cell)
-{
-    double overlap[PERF_INTERVAL_MAX], tested[PERF_INTERVAL_MAX], late[PERF_INTERVAL_MAX];
-
-    for (size_t i = 0; i < cell->run_count; i++) {
-        overlap[i] = cell->runs[i].overlap;
-        tested[i] = cell->runs[i].overlap_test;
-        late[i] = cell->runs[i].late;
-    }
-    row->fields[PERF_OVERLAP] = summarize(overlap, cell->run_count).median;
-    row->fields[PERF_OVERLAP_TEST] = summarize(tested, cell->run_count).median;
-    row->fields[PERF_LATE] = summarize(late, cell->run_count).median;
-    row->fields[PERF_CLOCK_OFFSET] = cell->clock_offset;
-    row->fields[PERF_CLOCK_ERROR] = cell->clock_error;
-    row->fields[PERF_TIMER] = cell->timer;
-}
-
-static void add_histogram(struct perf_row *row, const struct perf_cell *cell, uint32_t kind)
-{
-    const struct perf_histogram *h = &cell->histograms[kind];
-    double *fields = &row->fields[PERF_FIELD_COUNT(kind)];
-
-    fields[0] = (double)h->count;
-    if (h->count == 0)
-        return;
-    fields[1] = (double)h->min;
-    fields[PERF_KIND_FIELDS - 1] = (double)h->max;
-    for (int i = 0; i < PERF_PERCENTILES; i++)
-        (void)perf_histogram_percentile(h, perf_percentiles[i], &fields[2 + i]);
-}
-
-static void add_last(struct perf_row *row, const struct perf_cell *cell, int which)
-{
-    for (size_t i = 0; i < cell->last_count[which]; i++)
-        if (row->last[which] == NULL || cell->last[which][i].sum > row->last[which]->sum)
-            row->last[which] = &cell->last[which][i];
-    if (row->last[which] != NULL)
-        row->fields[which == 0 ? PERF_LAST_ENTRY_PART : PERF_LAST_EXIT_PART] =
-            row->last[which]->sum / (double)cell->run_count;
-}
-
 void perf_row_init(struct perf_row *row, const struct perf_report *report,
                    const struct perf_cell *cell)
 {
-    *row = (struct perf_row){.last = {NULL, NULL}};
     for (int i = 0; i < PERF_FIELDS; i++)
         row->fields[i] = NAN;
     add_runs(row, cell, perf_report_find(report, cell->ranks, cell->call, report->base));
     add_floor(row, cell);
-    add_figures(row, cell);
-    for (uint32_t kind = 0; kind < PERF_KINDS; kind++)
-        add_histogram(row, cell, kind);
-    add_last(row, cell, 0);
-    add_last(row, cell, 1);
+    row->fields[PERF_CLOCK_OFFSET] = cell->clock_offset;
+    row->fields[PERF_CLOCK_ERROR] = cell->clock_error;
 }
 
 double perf_worst(const struct perf_report *report, uint32_t field)

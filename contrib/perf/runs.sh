@@ -57,8 +57,8 @@ describe() {
         "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
     printf 'machine load %s when the first run began; %d runs of each setting\n' \
         "$(cut -d ' ' -f 1 /proc/loadavg)" "$pairs"
-    [ "$imbalance" -eq 0 ] || printf 'machine imbalance rank %s enters each barrier %d ns late; the figures include it\n' \
-        "${late:-random}" "$imbalance"
+    [ "$imbalance" -eq 0 ] || printf 'machine imbalance a rank enters each barrier %d ns late; the figures include it\n' \
+        "$imbalance"
     for name in "${names[@]}"; do printf 'setting %s %s\n' "$name" "${settings[$name]:- }"; done
     printf 'base %s\n' "$base"
 }
@@ -129,8 +129,7 @@ start() {
     set_launcher "$1" "$2"
     ! $shmem || measuring=$programs/gba_perf_shmem
     exec "${limited[@]}" "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$measuring" \
-        --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \
-        --warmup "$warmup" --imbalance "$imbalance" ${late:+--late "$late"} "${pin[@]}"
+        --calls "$calls" --batches "$batches" --batch-us "$batch_us" --warmup "$warmup" --imbalance "$imbalance"
 }
 
 # COMMAND...: run it; its output goes to $work/out and $work/log. Returns its status.
@@ -181,7 +180,7 @@ run() {
     check_hosts "$1"
     printf 'run %d %s %d\n' "$1" "$2" "$3" >>"$work/records"
     # Other programs of the job can have printed other lines.
-    grep -E '^(perf|job|batch|floor|figure|histogram|last|late|clock|missing) ' "$work/out" >>"$work/records"
+    grep -E '^(perf|job|batch|floor|missing) ' "$work/out" >>"$work/records"
     [ "$3" -ne 0 ] || path_record "$1" "$2" >>"$work/records"
 }
 
@@ -207,7 +206,7 @@ measure_all() {
     if [ "${#program[@]}" -gt 0 ]; then
         run=run_program
         # The base is the first one: it is known not to hang.
-        while [ "${names[first]}" != "$base" ]; do first=$((first + 1)); done
+        first=$((${#names[@]} - 1))
     fi
     for count in "${counts[@]}"; do
         for ((pair = 0; pair < pairs; pair++)); do
@@ -250,7 +249,7 @@ calibrate() {
     allow_oversubscription "$mpirun"
     [ "$device" = none ] || options=(--device "$device")
     run_job --calibrate '' exec "${limited[@]}" "$limit" "$mpirun" -np "$count" "${placed[@]}" "$programs/gba_perf_mpi" \
-        --calibrate "${options[@]}" --batches "$batches" --samples "$samples"
+        --calibrate "${options[@]}" --batches "$batches"
     look_for_others
     {
         echo "# A description of this cluster, see gba_predict(1). Times are in ns. A key that is absent was not measured."
@@ -270,17 +269,23 @@ finish() {
     [ -z "$plot" ] || draw
 }
 
-report() { # FORMAT [DIRECTORY]
-    "$programs/gba_perf_report" "$@" <"$work/records"
+report() { # FORMAT
+    "$programs/gba_perf_report" "$1" <"$work/records"
 }
 
+# The data and the texts of plot.gp, each in a file, so gnuplot reads no text as a command.
 draw() {
-    local verdict='' script=plot.gp
-    mkdir "$work/plot"
-    report plot "$work/plot"
-    [ ! -e "$work/plot/program" ] || script=program.gp verdict=$(report table |
-        sed -n 's/["\\`]/_/g; s/[.] \([A-Z]\)/.\\n\1/g; s/^Verdict: //p')
-    gnuplot -e "directory='$work/plot'; verdict=\"$verdict\"" "$data/$script" >"$work/plot.svg" 2>"$work/log" ||
+    local to=$work/plot
+    mkdir "$to"
+    report plot >"$to/data"
+    report table >"$to/table"
+    [ -s "$to/data" ] || die "--plot $plot: the records have no measurement"
+    awk '$1 == "batch" { print $2; exit }' "$work/records" >"$to/call"
+    sed -n 's/^setting \([^ ]*\) .*/\1/p' "$work/records" >"$to/settings"
+    sed -n 's/^machine \([^ ]*\) /\1: /p' "$work/records" >"$to/caption"
+    sed -n '/^THIS MACHINE/,$p' "$to/table" >"$to/busy"
+    sed -n 's/[.] \([A-Z]\)/.\n\1/g; s/^Verdict: //p' "$to/table" >"$to/verdict"
+    (cd "$to" && gnuplot "$data/plot.gp") >"$work/plot.svg" 2>"$work/log" ||
         { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
     cp -- "$work/plot.svg" "$plot" || die "--plot $plot: cannot be written"
 }

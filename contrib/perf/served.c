@@ -167,7 +167,7 @@ static void service_measure(const struct perf_service *service)
     if (service->posts > 0)
         posted = post(service);
     perf_calls[0].run();
-    perf_imbalance();
+    perf_imbalance(0);
     if (perf_job.rank == 0)
         count = batches_run(service, posted, series, &done);
     perf_calls[0].run();
@@ -178,7 +178,7 @@ static void service_measure(const struct perf_service *service)
     MPI_Bcast(&count, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
     MPI_Bcast(&done, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
     done_before = done;
-    (void)perf_print_series("batch", service->name, series, count);
+    perf_print_series("batch", service->name, series, count);
     free(series);
 }
 
