@@ -40,14 +40,13 @@ EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions 
 EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
 
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.
-# oshcc alone would do as well: oshcc contrib/examples/teams/*.c
 if BUILD_OSHMEM
 GBA_OSHMEM_LIBS = -loshmem $(MPI_LIBS)
 if HAVE_BLAS
 GBA_BLAS_CPPFLAGS = -DMOE_BLAS
 endif
 noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
-	contrib/examples/moe_dispatch/moe_dispatch contrib/examples/teams/teams
+	contrib/examples/moe_dispatch/moe_dispatch
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
 	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
@@ -72,12 +71,6 @@ contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispat
 	contrib/examples/pool.c contrib/examples/pool.h
 contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
 contrib_examples_moe_dispatch_moe_dispatch_LDADD = gba/libgba.la -lpthread $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
-contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
-	contrib/examples/teams/team.c contrib/examples/teams/team.h \
-	contrib/examples/teams/team_set.c contrib/examples/teams/team_mpi.c \
-	contrib/examples/teams/team_impl.h
-contrib_examples_teams_teams_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_examples_teams_teams_LDADD = $(GBA_OSHMEM_LIBS)
 endif
 # The nodes and the matrix product of moe_dispatch, and the planner and the serial model of kv_shuffle,
 # are plain C.
@@ -97,8 +90,7 @@ contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
 EXTRA_DIST += tests/shmem/run-examples \
-	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md \
-	contrib/examples/teams/README.md
+	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md
 EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/maint/check-litmus \
 	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
 	tests/litmus/spelling
