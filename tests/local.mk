@@ -162,8 +162,6 @@ check_PROGRAMS += tests/unit/test_predict_engine tests/unit/test_predict_memory
 TESTS += tests/unit/test_predict_engine tests/unit/test_predict_memory
 endif
 tests_unit_test_predict_engine_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
-tests_unit_test_predict_memory_SOURCES = tests/unit/test_predict_memory.c contrib/perf/lines.h \
-	contrib/perf/lines.c
 tests_unit_test_predict_memory_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
 tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)

@@ -5,10 +5,10 @@
 
 #include "contrib/perf/measure.h"
 
-/* Of the processors that this rank may use: the first, one of another core of its socket, and one
- * of another socket; -1: there is none. */
+/* Of the processors that this rank may use: the first, and one of another core of its socket; -1:
+ * there is none. */
 struct perf_processors {
-    int first, near, far;
+    int first, near;
     int cores, sockets;
 };
 
@@ -22,7 +22,7 @@ double perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two);
  * MPI_COMM_NULL on other ranks. Collective. */
 MPI_Comm perf_lines_comm(const struct perf_processors *on);
 
-/* Measure what more than one line costs, and the noise. These ranks call it. store: ns. */
+/* Measure what an add to a shared word costs, and the noise. These ranks call it. store: ns. */
 void perf_calibrate_lines(MPI_Comm few, double store);
 
 /* Measure turns of all ranks of a machine, if there are more than two for each processor. hosts: of

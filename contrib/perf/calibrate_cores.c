@@ -44,7 +44,7 @@ static long topology(int cpu, const char *what)
 
 struct perf_processors perf_processors_find(void)
 {
-    struct perf_processors found = {.first = -1, .near = -1, .far = -1};
+    struct perf_processors found = {.first = -1, .near = -1};
     cpu_set_t allowed, sockets;
 
     CPU_ZERO(&sockets);
@@ -61,8 +61,6 @@ struct perf_processors perf_processors_find(void)
         of_first = topology(found.first, "physical_package_id");
         if (socket >= 0 && socket < CPU_SETSIZE)
             CPU_SET((int)socket, &sockets);
-        if (found.far < 0 && socket != of_first)
-            found.far = cpu;
         if (found.near < 0 && socket == of_first &&
             topology(cpu, "core_id") != topology(found.first, "core_id"))
             found.near = cpu;
@@ -153,10 +151,6 @@ double perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
         perf_put("o_local", perf_time_of_sends(1 - perf_job.rank),
                  "MPI_Send to the other rank, which shares memory");
         perf_put("store_issue", perf_time_of(storing), "stores of one core to a line of its own");
-    }
-    if (on->far >= 0) {
-        perf_use_processor(other ? on->far : on->first);
-        perf_put("store_far", perf_time_of(spinning), "as store, between two sockets");
     }
     perf_use_processor(on->first);
     turn = perf_time_of(yielding);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of a calibration with a core for each rank: barriers of 2, 4 and 8 ranks by bare loops,
+ * The part of a calibration with a core for each rank: barriers of 2, 4 and 8 ranks by a counter,
  * and the noise of a core whose rank waits in barriers. A rank that computes while the others sleep
  * can find other noise: 16% of the time on 16 cores of a virtual machine, of which barriers had
  * none.
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "contrib/perf/calibrate.h"
-#include "contrib/perf/lines.h"
 #include "gba/base/order.h"
 
 #define RANKS_MOST 8
@@ -25,10 +24,9 @@ struct line {
     _Alignas(64) gba_word_t word;
 };
 
-/* The memory of a rank. A rank may be one barrier ahead, so the signals of two barriers in turn
- * have lines of their own. */
+/* The memory of a rank. */
 struct rank_lines {
-    struct line signal[2][RANKS_MOST], flag, release, sum;
+    struct line flag, release, sum;
 };
 
 static struct rank_lines *ranks;
@@ -41,35 +39,6 @@ static void await(const gba_word_t *word)
         gba_cpu_pause();
 }
 
-static void one_round(void)
-{
-    const uint64_t parity = round_now & 1;
-
-    for (int i = 1; i < size; i++)
-        gba_word_store_release(&ranks[(rank + i) % size].signal[parity][i].word, round_now);
-    for (int i = 1; i < size; i++)
-        await(&ranks[rank].signal[parity][i].word);
-}
-
-static void pull(void)
-{
-    gba_word_store_release(&ranks[rank].flag.word, round_now);
-    for (int i = 1; i < size; i++)
-        await(&ranks[(rank + i) % size].flag.word);
-}
-
-static void leader(void)
-{
-    if (rank != 0) {
-        gba_word_store_release(&ranks[0].signal[0][rank].word, round_now);
-        await(&ranks[0].release.word);
-        return;
-    }
-    for (int i = 1; i < size; i++)
-        await(&ranks[0].signal[0][i].word);
-    gba_word_store_release(&ranks[0].release.word, round_now);
-}
-
 static void counter(void)
 {
     adds += (uint64_t)size;
@@ -78,15 +47,13 @@ static void counter(void)
     await(&ranks[0].release.word);
 }
 
-static void (*loop)(void);
-
 static double batch(void)
 {
     const int64_t began = perf_now();
 
     for (int i = 0; i < ROUNDS; i++) {
         round_now++;
-        loop();
+        counter();
     }
     return (double)(perf_now() - began) / ROUNDS;
 }
@@ -155,8 +122,8 @@ static void noise_measure(void)
 
 /* ------------------------------------------------------------------------------------- all --- */
 
-/* Measure a loop with the first `members` ranks. Returns its time on these. Collective. */
-static double loop_measure(MPI_Comm few, void (*run)(void), int members)
+/* Measure the counter of the first `members` ranks. Returns its time on these. Collective. */
+static double counter_measure(MPI_Comm few, int members)
 {
     double ns = 0;
 
@@ -164,7 +131,6 @@ static double loop_measure(MPI_Comm few, void (*run)(void), int members)
     MPI_Bcast(&round_now, 1, MPI_UINT64_T, 0, few);
     adds = gba_word_load_acquire(&ranks[0].sum.word);
     size = members;
-    loop = run;
     MPI_Barrier(few);
     if (rank < members)
         ns = perf_time_of(batch);
@@ -172,35 +138,19 @@ static double loop_measure(MPI_Comm few, void (*run)(void), int members)
     return ns;
 }
 
+/* The time of an add is the slope over the ranks but one, by least squares. */
 static void loops_measure(MPI_Comm few, int members, double store)
 {
-    static void (*const loops[])(void) = {[PERF_ONE_ROUND] = one_round,
-                                          [PERF_PULL] = pull,
-                                          [PERF_LEADER] = leader,
-                                          [PERF_COUNTER] = counter};
-    struct perf_loop_time times[3 * PERF_LOOPS], *last = times;
-    struct perf_lines lines;
-    size_t count = 0;
+    double xx = 0, xy = 0, ns = 0;
+    int last = 0;
 
-    for (int n = 2; n <= members; n *= 2) {
-        last = &times[count];
-        for (int i = 0; i < PERF_LOOPS; i++, count++)
-            times[count] = (struct perf_loop_time){(enum perf_loop)i, (uint32_t)n,
-                                                   loop_measure(few, loops[i], n)};
+    for (int n = 2; n <= members; n *= 2, last = n / 2) {
+        ns = counter_measure(few, n);
+        xx += (n - 1) * (n - 1);
+        xy += (n - 1) * (ns - store);
     }
-    if (0 == count || store <= 0)
-        return;
-    lines = perf_lines_fit(store, times, count);
-    perf_put("atomic", lines.atomic, "%u ranks add to one word: %.0f ns", last->ranks,
-             last[PERF_COUNTER].ns);
-    if (2 == last->ranks) /* one line each */
-        return;
-    perf_put("store_next", lines.store_next, "each of %u ranks signals all others: %.0f ns",
-             last->ranks, last[PERF_ONE_ROUND].ns);
-    perf_put("load", lines.load, "each of %u ranks reads the flags of all: %.0f ns", last->ranks,
-             last[PERF_PULL].ns);
-    perf_put("load_overlap", lines.load_overlap, "one of %u ranks reads the flags of all: %.0f ns",
-             last->ranks, last[PERF_LEADER].ns);
+    if (last > 0 && store > 0)
+        perf_put("atomic", xy / xx, "%d ranks add to one word: %.0f ns", last, ns);
 }
 
 MPI_Comm perf_lines_comm(const struct perf_processors *on)

@@ -3,7 +3,7 @@
 GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/main.c contrib/perf/job.c contrib/perf/floor.c \
 	contrib/perf/batch.c contrib/perf/call.c contrib/perf/served.c \
 	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_cores.c contrib/perf/calibrate_messages.c \
-	contrib/perf/calibrate_lines.c contrib/perf/lines.h contrib/perf/lines.c
+	contrib/perf/calibrate_lines.c
 # Preloaded into programs.
 GBA_PERF_RECORDER_SOURCES = contrib/perf/measure.h contrib/perf/recorder.h contrib/perf/recorder.c \
 	contrib/perf/recorder_mpi.c contrib/perf/recorder_shmem.c contrib/perf/recorder_end.c \

@@ -19,22 +19,22 @@ void gba_cost_terms_set(struct gba_cost_terms *terms, const struct gba_cluster *
 
     *terms = (struct gba_cost_terms){
         .turn = ns_of(cluster->turn),
-        .message = ns_of(ends + cluster->L + (cluster->bytes - 1) * cluster->G),
+        .message = ns_of(ends + cluster->L + (GBA_CLUSTER_BYTES - 1) * cluster->G),
         .send = ns_of(ends > cluster->g ? ends : cluster->g),
         .device = ns_of(cluster->device_issue + cluster->device_up + cluster->device_match +
                         cluster->device_down),
         .port = limited(ns_of(cluster->device_accept + cluster->device_release)),
         .store = limited(ns_of(cluster->store)),
-        .line = limited(ns_of(cluster->atomic + cluster->reload)),
+        .line = limited(ns_of(cluster->atomic + GBA_CLUSTER_RELOAD)),
         .cores =
             limited((cluster->cores + cluster->hosts_per_machine - 1) / cluster->hosts_per_machine),
         .leaf = limited(cluster->leaf),
         .pod = limited(cluster->pod),
         .pod_more = limited(ns_of(cluster->pod_hops * cluster->hop)),
         .far_more = limited(ns_of(cluster->far_hops * cluster->hop)),
-        .store_next = limited(ns_of(cluster->store_next)),
-        .load = limited(ns_of(cluster->load)),
-        .load_next = limited(ns_of(cluster->load / cluster->load_overlap))};
+        .store_next = limited(ns_of(gba_cluster_store_next(cluster))),
+        .load = limited(ns_of(gba_cluster_load(cluster))),
+        .load_next = limited(ns_of(gba_cluster_load_next(cluster)))};
 }
 
 /* Signals of an algorithm: rounds one after the other, the signals of a member, and their time. */

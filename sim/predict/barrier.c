@@ -25,19 +25,12 @@ static void round_end(struct predict *p, uint32_t round)
         *window = (struct predict_round){.first_exit = PREDICT_NEVER};
 }
 
-static uint64_t next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
+void predict_enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
 {
-    uint64_t at = exit + predict_random_time(&p->random, p->cluster->skew);
+    uint64_t at = exit;
 
     if (0 != p->setup->late && predict_mix(p, (uint64_t)round << 32) % p->ranks == rank)
         at += p->setup->late;
-    return at;
-}
-
-void predict_enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
-{
-    const uint64_t at = next_enter(p, rank, round, exit);
-
     if (p->turns)
         p->turn[rank].enter_at = at;
     else
@@ -78,7 +71,7 @@ static void host_release(struct predict *p, uint32_t host, uint32_t by)
                 predict_leave(
                     p, rank, round,
                     predict_work(p, rank,
-                                 at + predict_store_time(p, by, rank) + turn++ * p->cluster->reload,
+                                 at + predict_store_time(p, by, rank) + turn++ * GBA_CLUSTER_RELOAD,
                                  0));
     predict_leave(p, by, round, at);
 }

@@ -23,14 +23,12 @@ static gba_status_t list_agree(const struct predict_question *question, uint32_t
     static const struct gba_dev_ops ops = {.name = "cluster", .query = device_query};
     const struct gba_cluster *c = question->setup.cluster;
     const struct gba_replicas replicas = {
-        .hosts = hosts, .members = ranks, .device_hosts = (uint32_t)c->device_hosts, .cluster = c};
+        .hosts = hosts, .members = ranks, .device_hosts = GBA_PORTS_MAX, .cluster = c};
     gba_remote_t remote = {.name = "messages"};
     char path[] = "cluster";
     struct gba_dev dev = {.ops = &ops, .groups = GBA_GROUPS, .references = 1};
-    struct gba_device device = {.dev = &dev,
-                                .path = path,
-                                .members_max = (uint32_t)c->device_members,
-                                .kind = GBA_PATH_DEVICE};
+    struct gba_device device = {
+        .dev = &dev, .path = path, .members_max = GBA_MEMBERS_MAX, .kind = GBA_PATH_DEVICE};
     const gba_team_attr_t attr = {.params = question->params,
                                   .device = &device,
                                   .remote = &remote,

@@ -41,8 +41,7 @@ struct predict_result {
 
 /*
  * Simulate. Returns GBA_OK; GBA_ERR_NOMEM; or why there is no such barrier: GBA_ERR_PARAM,
- * GBA_ERR_TOO_FEW, GBA_ERR_TOO_MANY, GBA_ERR_OTHER_DEVICE, GBA_ERR_NO_GROUP. Thread-safe. Not
- * collective.
+ * GBA_ERR_TOO_FEW, GBA_ERR_TOO_MANY, GBA_ERR_NO_GROUP. Thread-safe. Not collective.
  */
 gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result);
 

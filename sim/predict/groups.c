@@ -14,7 +14,7 @@ static uint32_t host_of(const struct predict *p, uint32_t actor)
 
 static uint32_t port_of(const struct predict *p, uint32_t actor)
 {
-    return host_of(p, actor) % (uint32_t)p->cluster->device_hosts;
+    return host_of(p, actor) % GBA_PORTS_MAX;
 }
 
 static struct predict_group *group_of(const struct predict *p, uint32_t actor)
@@ -26,8 +26,7 @@ static struct predict_group *group_of(const struct predict *p, uint32_t actor)
 static gba_status_t group_make(struct predict *p, uint32_t number, uint32_t first, uint32_t members)
 {
     struct predict_group *group = &p->offload.group[number];
-    struct gba_model *model =
-        &p->offload.model[host_of(p, first) / (uint32_t)p->cluster->device_hosts];
+    struct gba_model *model = &p->offload.model[host_of(p, first) / GBA_PORTS_MAX];
     const uint64_t key = number + 1;
     uint32_t id = GBA_GROUP_ANY, generation, result;
 
@@ -60,7 +59,6 @@ static const struct gba_port *port_at(const void *ports, uint32_t host)
 /* The switch domains of the hosts, by gba/algo/domains.h. */
 static gba_status_t domains_make(struct predict *p)
 {
-    const uint32_t device_hosts = (uint32_t)p->cluster->device_hosts;
     struct gba_port *ports = calloc(p->hosts, sizeof *ports);
     uint32_t *hosts = calloc(p->hosts, sizeof *hosts);
     struct gba_topology topology = {.nodes = p->hosts, .leaders = hosts};
@@ -70,10 +68,10 @@ static gba_status_t domains_make(struct predict *p)
     if (ports == NULL || hosts == NULL)
         goto free_arrays;
     for (uint32_t host = 0; host < p->hosts; host++) {
-        const uint32_t device = host / device_hosts;
+        const uint32_t device = host / GBA_PORTS_MAX;
 
         hosts[host] = host;
-        ports[host].members_max = (uint32_t)p->cluster->device_members;
+        ports[host].members_max = GBA_MEMBERS_MAX;
         for (unsigned i = 0; i < 4; i++)
             ports[host].uuid[i] = (uint8_t)(device >> 8 * (3 - i));
     }
@@ -109,10 +107,9 @@ free_arrays:
 
 gba_status_t predict_groups_init(struct predict *p)
 {
-    const struct gba_cluster *c = p->cluster;
     static const uint64_t uuid[2] = {1, 1};
 
-    p->offload.devices = (uint32_t)((p->hosts - 1) / c->device_hosts + 1);
+    p->offload.devices = (p->hosts - 1) / GBA_PORTS_MAX + 1;
     p->offload.model = predict_alloc(p, p->offload.devices, sizeof *p->offload.model);
     p->offload.effects = predict_alloc(p, 1, sizeof *p->offload.effects);
     p->offload.member = predict_alloc(p, p->actors, sizeof *p->offload.member);
@@ -122,8 +119,8 @@ gba_status_t predict_groups_init(struct predict *p)
         gba_model_init(&p->offload.model[i], GBA_GROUPS, GBA_PORTS_MAX, uuid);
     if (p->nodes)
         return domains_make(p);
-    if (p->actors > c->device_members || p->offload.devices > 1)
-        return p->actors > c->device_members ? GBA_ERR_TOO_MANY : GBA_ERR_OTHER_DEVICE;
+    if (p->actors > GBA_MEMBERS_MAX)
+        return GBA_ERR_TOO_MANY;
     p->offload.groups = 1;
     p->offload.group = predict_alloc(p, 1, sizeof *p->offload.group);
     return p->offload.group == NULL ? GBA_ERR_NOMEM : group_make(p, 0, 0, p->actors);
@@ -134,20 +131,13 @@ bool predict_group_serves(const struct predict *p, uint32_t actor)
     return p->offload.leaders == NULL || group_of(p, actor)->members > 1;
 }
 
-static uint64_t jitter(struct predict *p)
-{
-    const uint64_t most = p->cluster->device_jitter;
-
-    return 0 == most ? 0 : (uint64_t)((double)most * predict_random_unit(&p->random));
-}
-
 void predict_group_arrive(struct predict *p, uint32_t actor)
 {
     const struct gba_cluster *c = p->cluster;
     const uint64_t at = predict_work(p, predict_rank_of(p, actor), 0, c->device_issue);
 
     p->offload.member[actor].seq++;
-    predict_push(&p->queue, at + c->device_up + jitter(p), actor,
+    predict_push(&p->queue, at + c->device_up, actor,
                  PREDICT_WHAT(PREDICT_ARRIVAL) | (p->offload.member[actor].seq & PREDICT_LOW));
 }
 
@@ -172,7 +162,7 @@ static void device_take(struct predict *p, const struct predict_event *event)
     for (uint32_t i = 0; i < effects->releases; i++) {
         const struct gba_model_release *release = &effects->release[i];
 
-        predict_push(&p->queue, at + i * c->device_release + c->device_down + jitter(p),
+        predict_push(&p->queue, at + i * c->device_release + c->device_down,
                      group->first + release->member,
                      PREDICT_WHAT(PREDICT_FLAG) | (release->sequence & PREDICT_LOW));
     }

@@ -27,7 +27,7 @@ static uint32_t member_of(const struct predict *p, uint32_t actor)
 }
 
 /* The time of a message on the wire between two hosts, without the gaps of the adapters. */
-static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
+static uint64_t wire_time(const struct predict *p, uint32_t from, uint32_t to)
 {
     const struct gba_cluster *c = p->cluster;
     uint64_t time = p->wire;
@@ -36,7 +36,7 @@ static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
         time += c->far_hops * c->hop;
     else if (from / c->leaf != to / c->leaf)
         time += c->pod_hops * c->hop;
-    return time + predict_random_time(&p->random, c->jitter);
+    return time;
 }
 
 static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)
@@ -59,7 +59,7 @@ static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t
         struct predict_adapter *adapter = &p->adapter[host];
 
         at = at < adapter->out_free ? adapter->out_free : at;
-        adapter->out_free = at + c->g + (c->bytes - 1) * c->G;
+        adapter->out_free = at + c->g + (GBA_CLUSTER_BYTES - 1) * c->G;
     }
     predict_push(&p->queue, at + wire_time(p, host, target_host), to, what);
 }
@@ -72,7 +72,7 @@ static void flag_set(struct predict *p, uint32_t actor, uint32_t parity, uint64_
     p->algo.set_at[2 * (size_t)actor + parity] = at;
     p->algo.waiter[actor] = NONE;
     for (uint64_t i = 0; waiter != NONE; waiter = p->algo.next[waiter], i++)
-        predict_push(&p->queue, at + predict_store_time(p, actor, waiter) + i * p->cluster->reload,
+        predict_push(&p->queue, at + predict_store_time(p, actor, waiter) + i * GBA_CLUSTER_RELOAD,
                      waiter, PREDICT_WHAT(PREDICT_LOOK));
 }
 
@@ -147,7 +147,7 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
     if (p->algo.pulls && !p->shared)
         return GBA_ERR_PARAM; /* messages cannot read */
     p->algo.transport.ops = &transport_ops;
-    p->wire = c->L + (c->bytes - 1) * c->G;
+    p->wire = c->L + (GBA_CLUSTER_BYTES - 1) * c->G;
     if (p->shared) {
         p->algo.accesses = predict_alloc(p, p->actors, sizeof *p->algo.accesses);
         for (uint32_t i = 0; i < p->actors && p->algo.accesses != NULL; i++)
@@ -165,8 +165,8 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
             predict_alloc(p, (size_t)p->actors * 2, p->algo.words * sizeof *p->algo.slots);
     }
     /* One rank of a host, slower than its adapter: the gaps never matter. */
-    if (!p->shared &&
-        (p->actors > p->hosts || c->g + (c->bytes - 1) * c->G > c->o_send || c->g > c->o_recv))
+    if (!p->shared && (p->actors > p->hosts || c->g + (GBA_CLUSTER_BYTES - 1) * c->G > c->o_send ||
+                       c->g > c->o_recv))
         p->adapter = predict_alloc(p, p->hosts, sizeof *p->adapter);
     return GBA_OK;
 }

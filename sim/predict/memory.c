@@ -14,7 +14,8 @@ uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to)
     const uint64_t cores = p->cluster->cores, sockets = p->cluster->sockets;
     const uint64_t a = from % p->on_host % cores, b = to % p->on_host % cores;
 
-    return a * sockets / cores == b * sockets / cores ? p->cluster->store : p->cluster->store_far;
+    return a * sockets / cores == b * sockets / cores ? p->cluster->store
+                                                      : gba_cluster_store_far(p->cluster);
 }
 
 uint64_t predict_store(struct predict *p)
@@ -23,18 +24,17 @@ uint64_t predict_store(struct predict *p)
     const uint64_t at = predict_work(p, p->algo.running, 0, p->cluster->store_issue);
     const uint64_t leaves = at < own->next_store ? own->next_store : at;
 
-    own->next_store = leaves + p->cluster->store_next;
+    own->next_store = leaves + gba_cluster_store_next(p->cluster);
     return leaves;
 }
 
 void predict_load(struct predict *p, uint32_t line, bool found, uint64_t from, bool shared)
 {
-    const struct gba_cluster *c = p->cluster;
     struct predict_accesses *own = &p->algo.accesses[p->algo.running];
 
     if (own->polled != line)
-        own->loaded =
-            p->rank[p->algo.running].free_at + (shared ? c->load : c->load / c->load_overlap);
+        own->loaded = p->rank[p->algo.running].free_at +
+                      (shared ? gba_cluster_load(p->cluster) : gba_cluster_load_next(p->cluster));
     own->polled = found ? PREDICT_NO_LINE : line;
     if (found)
         predict_work(p, p->algo.running, from > own->loaded ? from : own->loaded, 0);

@@ -97,7 +97,7 @@ static void answer_text(const struct predict_report *report, FILE *out)
         path_text(report, report->software, out);
     fputs(
         report->measured
-            ? "error: 95% of such predictions of software paths erred by at most 27%; that of the "
+            ? "error: 95% of such predictions of software paths erred by at most 24%; that of the "
               "device and of Open MPI's own barrier is not known\n"
             : "error: not known, because no prediction from these numbers has been measured\n",
         out);

@@ -107,14 +107,13 @@ TEST(test_terms)
     cluster.o_send = 1000000;
     cluster.o_recv = 2000000;
     cluster.L = 5000000;
-    cluster.bytes = 101;
     cluster.G = 100000;
     cluster.device_issue = cluster.device_up = cluster.device_match = 7000;
     cluster.device_down = 9000;
     cluster.device_accept = 1600;
     cluster.device_release = 2000;
     gba_cost_terms_set(&set, &cluster);
-    assert_int_equal(set.message, 18000);
+    assert_int_equal(set.message, 14300);
     assert_int_equal(set.send, 3000);
     assert_int_equal(set.device, 30);
     assert_int_equal(set.port, 4); /* rounded */

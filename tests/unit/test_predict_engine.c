@@ -56,8 +56,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 /* One rank on each of n hosts of one leaf switch, by LogGP. */
 static void formulas(void)
 {
-    const uint64_t o = c.o_send + c.o_recv, wire = c.L + (c.bytes - 1) * c.G;
-    const uint64_t out = c.g + (c.bytes - 1) * c.G; /* from one departure to the next */
+    const uint64_t o = c.o_send + c.o_recv, wire = c.L + (GBA_CLUSTER_BYTES - 1) * c.G;
+    const uint64_t out = c.g + (GBA_CLUSTER_BYTES - 1) * c.G; /* from one departure to the next */
     const uint64_t next = 0 != c.o_next ? c.o_next : c.o_send;
 
     for (uint32_t n = 2; n <= 8; n++) {
@@ -78,7 +78,7 @@ static void formulas(void)
 
 EXACT(test_messages)
 {
-    const uint64_t wire = c.L + (c.bytes - 1) * c.G;
+    const uint64_t wire = c.L + (GBA_CLUSTER_BYTES - 1) * c.G;
 
     formulas();
     c.o_recv = 230000; /* slower to receive than to send */
@@ -102,7 +102,7 @@ EXACT(test_messages)
 EXACT(test_device)
 {
     const uint64_t way = c.device_issue + c.device_up + c.device_match + c.device_down;
-    const uint64_t message = c.o_send + c.L + (c.bytes - 1) * c.G + c.o_recv;
+    const uint64_t message = c.o_send + c.L + (GBA_CLUSTER_BYTES - 1) * c.G + c.o_recv;
 
     c.sockets = 1;
     for (uint32_t n = 2; n <= 8; n++) {
@@ -111,18 +111,19 @@ EXACT(test_device)
         assert_int_equal(time_of(n, 1, GBA_HIERARCHY_FLAT, 0, true), device);
         assert_int_equal(time_of(1, n, GBA_HIERARCHY_FLAT, 0, true), device);
         assert_int_equal(time_of(n, 3, GBA_HIERARCHY_NODE, 0, true),
-                         3 * c.atomic + c.store + device + c.store_issue + c.store + c.reload);
+                         3 * c.atomic + c.store + device + c.store_issue + c.store +
+                             GBA_CLUSTER_RELOAD);
     }
-    /* Two switch domains of two hosts; domains of one host, without a group. */
-    c.device_hosts = 2;
-    assert_int_equal(time_of(4, 1, GBA_HIERARCHY_NODE, 0, true),
-                     2 * way + c.device_accept + message + c.device_release);
-    c.device_hosts = 1;
-    assert_int_equal(time_of(2, 1, GBA_HIERARCHY_NODE, 0, true), message);
-    c.device_members = 3;
-    c.device_hosts = 708;
+    /* Two switch domains of 708 hosts, the leaders on one leaf switch; a domain of one host, which
+     * has no group. */
+    c.leaf = c.pod = 2 * GBA_PORTS_MAX;
+    c.device_accept = c.device_release = 1000;
+    assert_int_equal(time_of(2 * GBA_PORTS_MAX, 1, GBA_HIERARCHY_NODE, 0, true),
+                     2 * way + message + (GBA_PORTS_MAX - 1) * 2 * c.device_accept);
+    assert_in_range(time_of(GBA_PORTS_MAX + 1, 1, GBA_HIERARCHY_NODE, 0, true), 2 * way,
+                    2 * way + message + (GBA_PORTS_MAX - 1) * 2 * c.device_accept);
     setup.choice = (struct gba_choice){GBA_HIERARCHY_FLAT, 0, true, false, 0};
-    setup.hosts = 4;
+    setup.hosts = GBA_MEMBERS_MAX + 1;
     assert_int_equal(predict_run(&setup, &(struct predict_result){0}), GBA_ERR_TOO_MANY);
 }
 
@@ -140,7 +141,7 @@ static struct predict_result run_own(uint32_t hosts, uint32_t ranks)
 /* Open MPI's own barrier: each algorithm of coll/tuned, by LogGP. */
 EXACT(test_own)
 {
-    const uint64_t message = c.o_send + c.L + (c.bytes - 1) * c.G + c.o_recv;
+    const uint64_t message = c.o_send + c.L + (GBA_CLUSTER_BYTES - 1) * c.G + c.o_recv;
     static const struct {
         uint32_t size, rounds;
         const char *name;
@@ -236,8 +237,6 @@ EXACT(test_random)
     /* The same input gives the same output. */
     c.noise_rate = 1000;
     c.noise_length = 10000000;
-    c.skew = 1000000;
-    c.jitter = 50000;
     setup.barriers = 200;
     for (int group = 0; group < 2; group++) {
         a = run(16, 4, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V1, group != 0);
@@ -318,16 +317,15 @@ EXACT(test_candidates)
 
     gba_params_default(&params);
     question.setup.cluster = &c;
-    for (uint32_t hosts = 1; hosts <= 4; hosts++) {
-        c.device_hosts = 2;
+    for (uint32_t hosts = 1; hosts <= GBA_PORTS_MAX + 1;
+         hosts += hosts < 4 ? 1 : GBA_PORTS_MAX - 3) {
         assert_int_equal(predict_candidates(&question, hosts, 4, &list), GBA_OK);
         assert_non_null(predict_fastest(&list, true));
         assert_non_null(predict_fastest(&list, false));
         assert_string_equal(list.candidates[list.count - 1].name, "fallback");
         assert_string_equal(list.candidates[0].name, "device");
-        assert_int_equal(list.candidates[0].refused, hosts > 2 ? GBA_ERR_OTHER_DEVICE : GBA_OK);
+        assert_int_equal(list.candidates[0].refused, hosts > 4 ? GBA_ERR_TOO_MANY : GBA_OK);
     }
-    c.device_hosts = 708;
     assert_int_equal(predict_crossover(&question, 4, 64, &found), GBA_OK);
     assert_int_equal(found, 2);
     assert_int_equal(predict_candidates(&question, 8, 4, &list), GBA_OK);
