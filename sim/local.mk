@@ -94,7 +94,8 @@ sim_libgbapredict_la_SOURCES = sim/predict/engine.h sim/predict/engine.c sim/pre
 	sim/predict/candidates.h sim/predict/candidates.c
 sim_libgbapredict_la_LIBADD = gba/libgbacore.la -lm
 bin_PROGRAMS += sim/predict/gba_predict
-sim_predict_gba_predict_SOURCES = sim/predict/main.c sim/predict/report.h sim/predict/report.c sim/predict/plot.c \
-	gba/base/plot.h gba/base/plot.c
+sim_predict_gba_predict_SOURCES = sim/predict/main.c sim/predict/report.h sim/predict/report.c
+sim_predict_gba_predict_CPPFLAGS = $(AM_CPPFLAGS) -DGBA_PKGDATADIR='"$(pkgdatadir)"'
+dist_pkgdata_DATA = sim/predict/gba_predict.gp
 sim_predict_gba_predict_LDADD = sim/libgbapredict.la
 dist_man_MANS += gba/man/gba_predict.1

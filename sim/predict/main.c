@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba_predict: what barriers are expected to cost on a cluster. */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/base/command_line.h"
 #include "gba/base/number.h"
-#include "gba/base/plot.h"
 #include "gba/gba.h"
 #include "sim/predict/report.h"
 
@@ -42,7 +39,7 @@ static const char usage[] =
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
     "  --json                print JSON, in nanoseconds\n"
-    "  --plot FILE.svg       draw latency by hosts, kinds of release and a late rank\n"
+    "  --plot FILE           draw the times by hosts into an SVG file, with gnuplot\n"
     "  --help, --version\n";
 
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *format, ...)
@@ -60,27 +57,6 @@ static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *for
 static _Noreturn void end(void)
 {
     exit(gba_output_end("gba_predict", 0, 1));
-}
-
-static void remove_empty(const char *path)
-{
-    struct stat file;
-
-    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && 0 == file.st_size)
-        unlink(path);
-}
-
-/* Fail before the simulation if there can be no plot. */
-static void plot_check(const char *path)
-{
-    /* What gnuplot says of the file is no error of gnuplot. */
-    FILE *file = fopen(path, "ae");
-
-    if (file == NULL || fclose(file) != 0)
-        fail("--plot %s: %s", path, strerror(errno));
-    remove_empty(path);
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0)
-        fail("--plot %s: there is no gnuplot in PATH (Debian: gnuplot-nox)", path);
 }
 
 /* The size of the job: that of the cluster if text is NULL. */
@@ -186,12 +162,6 @@ static void option_take(struct command *command, int option)
         command->json = true;
         break;
     case PLOT:
-        if (strlen(optarg) < 5 || strcmp(optarg + strlen(optarg) - 4, ".svg") != 0 ||
-            strpbrk(optarg, GBA_PLOT_READ) != NULL) {
-            gba_refuse(message, sizeof message, "--plot", optarg,
-                       "a name that ends in .svg, without quotes and backslashes");
-            fail("%s", message);
-        }
         command->plot = optarg;
         break;
     case 'h':
@@ -220,8 +190,8 @@ static void command_parse(struct command *command, int argc, char **argv)
     shape_set(&command->cluster, argv[optind]);
     if (GBA_OK != gba_params_environment(&command->params, message, sizeof message))
         fail("%s", message);
-    if (command->plot != NULL)
-        plot_check(command->plot);
+    if (command->plot != NULL && system("command -v gnuplot >/dev/null 2>&1") != 0)
+        fail("--plot %s: there is no gnuplot in PATH (Debian: gnuplot-nox)", command->plot);
 }
 
 /* What a buyer asks: the answers besides the table. */
@@ -288,9 +258,8 @@ int main(int argc, char **argv)
         signal(SIGPIPE, SIG_IGN); /* a gnuplot that ends early */
         if (fflush(stdout) != 0 || ferror(stdout))
             end();
-        status = predict_plot(&search, &report, command.plot);
+        status = predict_report_plot(&report, &search, command.plot);
         if (GBA_OK != status) {
-            remove_empty(command.plot);
             fprintf(stderr, "gba_predict: --plot %s: %s\n", command.plot,
                     GBA_ERR_IO == status ? "gnuplot failed" : gba_status_text(status));
             exit(1);

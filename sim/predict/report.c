@@ -2,6 +2,7 @@
 #include "sim/predict/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,15 @@ static const char *figures(double number, char text[FIGURES])
 static const char *us(uint64_t ps, char text[FIGURES])
 {
     return figures((double)ps / 1e6, text);
+}
+
+static void job_text(const struct predict_report *report, FILE *out)
+{
+    const struct gba_cluster *cluster = report->question->setup.cluster;
+
+    fprintf(out, "%" PRIu32 " hosts x %" PRIu32 " ranks; numbers: %s%s\n", report->list->hosts,
+            report->list->ranks, cluster->source,
+            0 != cluster->extrapolated ? " (extrapolated: not measured on this cluster)" : "");
 }
 
 static void crossover_text(const struct predict_report *report, FILE *out)
@@ -108,14 +118,11 @@ static void answer_text(const struct predict_report *report, FILE *out)
 void predict_report_text(const struct predict_report *report, FILE *out)
 {
     const struct predict_list *list = report->list;
-    const struct gba_cluster *cluster = report->question->setup.cluster;
     uint64_t events = 0, bytes = 0, rank_bytes = 0, drawn = 0;
     double seconds = 0;
     char text[7][FIGURES];
 
-    fprintf(out, "%" PRIu32 " hosts x %" PRIu32 " ranks; numbers: %s%s\n", list->hosts, list->ranks,
-            cluster->source,
-            0 != cluster->extrapolated ? " (extrapolated: not measured on this cluster)" : "");
+    job_text(report, out);
     fprintf(out, "%-20s %10s %10s %10s %10s %10s %10s %10s\n", "us", "barrier", "formula", "median",
             "p95", "p99", "arrived", "exit skew");
     for (uint32_t i = 0; i < list->count; i++) {
@@ -225,4 +232,51 @@ void predict_report_json(const struct predict_report *report, FILE *out)
         json_candidate(&json, &list->candidates[i]);
     gba_json_end(&json);
     gba_json_end(&json);
+}
+
+static void plot_row(const struct predict_list *list, FILE *out)
+{
+    const struct predict_candidate *shown[] = {predict_fastest(list, true),
+                                               predict_fastest(list, false),
+                                               &list->candidates[list->count - 1]};
+
+    fprintf(out, "%" PRIu32, list->hosts);
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        fprintf(out, " %g",
+                shown[i] == NULL || 0 == shown[i]->result.mean
+                    ? NAN
+                    : (double)shown[i]->result.mean / 1e12);
+    fputc('\n', out);
+}
+
+gba_status_t predict_report_plot(const struct predict_report *report,
+                                 const struct predict_question *question, const char *path)
+{
+    const uint32_t most = report->list->hosts, ranks = report->list->ranks;
+    struct predict_list *list = calloc(1, sizeof *list);
+    FILE *out = list == NULL ? NULL : popen("gnuplot", "w");
+    gba_status_t status = list == NULL ? GBA_ERR_NOMEM : out == NULL ? GBA_ERR_IO : GBA_OK;
+
+    if (GBA_OK == status) {
+        fputs("$data << EOD\n", out);
+        for (uint32_t hosts = 1; hosts < most && GBA_OK == status; hosts *= 2) {
+            status = predict_candidates(question, hosts, ranks, list);
+            if (GBA_OK == status)
+                status = predict_own(question, list);
+            if (GBA_OK == status)
+                plot_row(list, out);
+        }
+        plot_row(report->list, out);
+        fprintf(out, "EOD\n$about << EOD\n%s\n", path);
+        job_text(report, out);
+        crossover_text(report, out);
+        fprintf(out,
+                "EOD\nhosts = %" PRIu32 "\ncrossover = %" PRIu32 "\nset loadpath \"" GBA_PKGDATADIR
+                "\"\nload \"gba_predict.gp\"\n",
+                most, report->crossover <= most ? report->crossover : 0);
+        if (0 != pclose(out) && GBA_OK == status)
+            status = GBA_ERR_IO;
+    }
+    free(list);
+    return status;
 }

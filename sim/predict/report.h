@@ -24,12 +24,11 @@ void predict_report_text(const struct predict_report *report, FILE *out);
 void predict_report_json(const struct predict_report *report, FILE *out);
 
 /*
- * Draw with gnuplot: latency by hosts with the crossover, the two kinds of release by members, a
- * late rank. question: how to simulate. report: size of the job, and crossover. path: of the SVG
- * file, without GBA_PLOT_READ. Returns GBA_OK; GBA_ERR_NOMEM; or GBA_ERR_IO: gnuplot failed. Not
- * thread-safe.
+ * Draw with gnuplot and gba_predict.gp: the times of barriers by hosts, with the crossover.
+ * question: how to simulate. path: of the SVG file. Returns GBA_OK; GBA_ERR_NOMEM; or GBA_ERR_IO:
+ * gnuplot failed. Not thread-safe.
  */
-gba_status_t predict_plot(const struct predict_question *question,
-                          const struct predict_report *report, const char *path);
+gba_status_t predict_report_plot(const struct predict_report *report,
+                                 const struct predict_question *question, const char *path);
 
 #endif
