@@ -3,7 +3,6 @@
 #include "sim/predict/engine.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "gba/agree/plan.h"
 #include "sim/predict/state.h"
@@ -125,17 +124,8 @@ static gba_status_t sim_open(const struct predict_setup *setup, struct predict *
     return GBA_OK == status && p->memory.short_of ? GBA_ERR_NOMEM : status;
 }
 
-static double processor_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result)
 {
-    const double began = processor_seconds();
     struct predict *p;
     gba_status_t status = sim_open(setup, &p);
 
@@ -148,23 +138,14 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
     }
     if (GBA_OK == status && (p->queue.out_of_memory || p->result.done != setup->barriers))
         status = p->queue.out_of_memory ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
-    if (GBA_OK == status) {
-        const uint64_t fixed = p->offload.devices * sizeof *p->offload.model +
-                               (p->offload.effects != NULL) * sizeof *p->offload.effects +
-                               setup->barriers * 3 * sizeof *p->result.skew;
-
+    if (GBA_OK == status)
         *result = (struct predict_result){
             .mean = (p->result.round[(p->rounds - 1) % 4].last_exit - p->result.warm_exit) /
                     setup->barriers,
             .slowest = spread_of(p->result.slowest, setup->barriers),
             .after = spread_of(p->result.after, setup->barriers),
             .skew = spread_of(p->result.skew, setup->barriers),
-            .events = p->queue.taken,
-            .drawn = p->random.drawn,
-            .bytes = p->memory.bytes + p->queue.most * sizeof(struct predict_event),
-            .rank_bytes = (p->memory.bytes - fixed) / setup->hosts / setup->ranks,
-            .seconds = processor_seconds() - began};
-    }
+            .bytes = p->memory.bytes};
     sim_close(p);
     return status;
 }

@@ -33,10 +33,7 @@ struct predict_result {
     struct predict_spread slowest; /* the longest time that a rank spends in a barrier */
     struct predict_spread after;   /* from the last arrival to the last exit */
     struct predict_spread skew;    /* from the first exit to the last */
-    uint64_t events, drawn;        /* random numbers */
-    uint64_t bytes;                /* of memory */
-    uint64_t rank_bytes; /* of these, the state of a rank; a pending event takes 16 more */
-    double seconds;      /* of this processor */
+    uint64_t bytes;                /* of memory, without events: 16 for each that is pending */
 };
 
 /*

@@ -35,7 +35,6 @@ static const char usage[] =
     "  --rate N              barriers a second of the application with Open MPI's own barrier, 1 "
     "to\n"
     "                        1000000000: print what part of the run time each path saves\n"
-    "  --seed N              of the random numbers: 0 to 4294967295; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
     "  --json                print JSON, in nanoseconds\n"
@@ -71,13 +70,12 @@ static void shape_set(struct gba_cluster *cluster, const char *text)
 }
 
 /* The first ones are a number, and indices of their table. */
-enum { BARRIERS, LATE, SEED, RATE, NUMBERS, CLUSTER, SET, BUSY, NO_CROSSOVER, JSON, PLOT };
+enum { BARRIERS, LATE, RATE, NUMBERS, CLUSTER, SET, BUSY, NO_CROSSOVER, JSON, PLOT };
 
 static const struct option options[] = {{"cluster", required_argument, NULL, CLUSTER},
                                         {"set", required_argument, NULL, SET},
                                         {"barriers", required_argument, NULL, BARRIERS},
                                         {"late", required_argument, NULL, LATE},
-                                        {"seed", required_argument, NULL, SEED},
                                         {"rate", required_argument, NULL, RATE},
                                         {"busy", no_argument, NULL, BUSY},
                                         {"no-crossover", no_argument, NULL, NO_CROSSOVER},
@@ -98,7 +96,7 @@ struct command {
 
 /* What the options with a number set. */
 struct numbers {
-    unsigned int barriers, late, seed, rate;
+    unsigned int barriers, late, rate;
 };
 
 #define NUMBER(field, least, most) \
@@ -107,7 +105,6 @@ struct numbers {
 static const gba_param_t numbers_table[NUMBERS] = {
     [BARRIERS] = {"--barriers", NUMBER(barriers, 1, 1000000)},
     [LATE] = {"--late", NUMBER(late, 0, 1000000000), .unit = 1},
-    [SEED] = {"--seed", NUMBER(seed, 0, UINT32_MAX)},
     [RATE] = {"--rate", NUMBER(rate, 1, 1000000000)}};
 
 static void number_take(struct command *command, int option)
@@ -125,10 +122,8 @@ static void number_take(struct command *command, int option)
         setup->barriers = numbers.barriers;
     else if (LATE == option)
         setup->late = numbers.late * UINT64_C(1000);
-    else if (RATE == option)
-        command->rate = numbers.rate;
     else
-        setup->seed = numbers.seed;
+        command->rate = numbers.rate;
 }
 
 static void option_take(struct command *command, int option)

@@ -25,10 +25,8 @@ struct predict_bucket {
 };
 
 struct predict_queue {
-    uint64_t last;       /* the time of the event that was taken last */
-    uint64_t taken;      /* events so far */
-    uint64_t room, most; /* events for which there is memory: now, and at most so far */
-    uint32_t first;      /* in bucket 0: the next event */
+    uint64_t last;  /* the time of the event that was taken last */
+    uint32_t first; /* in bucket 0: the next event */
     bool out_of_memory;
     struct predict_bucket bucket[65];
 };
@@ -52,19 +50,16 @@ static inline void predict_push(struct predict_queue *queue, uint64_t time, uint
         }
         bucket->events = events;
         bucket->room += more;
-        queue->room += more;
-        queue->most = queue->room > queue->most ? queue->room : queue->most;
     }
     bucket->events[bucket->count++] = (struct predict_event){time, who, what};
 }
 
 /* A bucket becomes empty. It keeps little memory. */
-static inline void predict_empty(struct predict_queue *queue, struct predict_bucket *bucket)
+static inline void predict_empty(struct predict_bucket *bucket)
 {
     bucket->count = 0;
     if (bucket->room < 1024)
         return;
-    queue->room -= bucket->room;
     free(bucket->events);
     *bucket = (struct predict_bucket){0};
 }
@@ -77,7 +72,7 @@ static inline bool predict_pop(struct predict_queue *queue, struct predict_event
     if (queue->first == bucket->count) {
         /* Move the events of the first other bucket to lower ones. */
         queue->first = 0;
-        predict_empty(queue, bucket);
+        predict_empty(bucket);
         while (0 == bucket->count)
             if (++bucket == queue->bucket + 65)
                 return false;
@@ -88,12 +83,11 @@ static inline bool predict_pop(struct predict_queue *queue, struct predict_event
         for (uint32_t i = 0; i < bucket->count; i++)
             predict_push(queue, bucket->events[i].time, bucket->events[i].who,
                          bucket->events[i].what);
-        predict_empty(queue, bucket);
+        predict_empty(bucket);
         if (0 == queue->bucket->count)
             return false; /* out of memory */
     }
     *event = queue->bucket->events[queue->first++];
-    queue->taken++;
     return true;
 }
 

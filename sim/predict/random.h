@@ -2,7 +2,7 @@
 /*
  * Random numbers: xoshiro256** of Blackman and Vigna ("Scrambled Linear Pseudorandom Number
  * Generators", 2021), seeded by splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
- * Number Generators", 2014). The same seed gives the same numbers. They are counted.
+ * Number Generators", 2014). The same seed gives the same numbers.
  */
 #ifndef GBA_PREDICT_RANDOM_H
 #define GBA_PREDICT_RANDOM_H
@@ -12,12 +12,10 @@
 
 struct predict_random {
     uint64_t state[4];
-    uint64_t drawn;
 };
 
 static inline void predict_random_seed(struct predict_random *random, uint64_t seed)
 {
-    random->drawn = 0;
     for (int i = 0; i < 4; i++) {
         uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -43,7 +41,6 @@ static inline uint64_t predict_random_next(struct predict_random *random)
     s[0] ^= s[3];
     s[2] ^= t;
     s[3] = predict_rotate(s[3], 45);
-    random->drawn++;
     return result;
 }
 

@@ -118,8 +118,6 @@ static void answer_text(const struct predict_report *report, FILE *out)
 void predict_report_text(const struct predict_report *report, FILE *out)
 {
     const struct predict_list *list = report->list;
-    uint64_t events = 0, bytes = 0, rank_bytes = 0, drawn = 0;
-    double seconds = 0;
     char text[7][FIGURES];
 
     job_text(report, out);
@@ -138,19 +136,9 @@ void predict_report_text(const struct predict_report *report, FILE *out)
             us(r->mean, text[0]), 0 == candidate->formula ? "-" : us(candidate->formula, text[1]),
             us(r->slowest.median, text[2]), us(r->slowest.p95, text[3]),
             us(r->slowest.p99, text[4]), us(r->after.median, text[5]), us(r->skew.median, text[6]));
-        events += r->events;
-        drawn += r->drawn;
-        seconds += r->seconds;
-        bytes = r->bytes > bytes ? r->bytes : bytes;
-        rank_bytes = r->rank_bytes > rank_bytes ? r->rank_bytes : rank_bytes;
     }
     answer_text(report, out);
     crossover_text(report, out);
-    fprintf(out,
-            "simulation: %" PRIu64 " events in %.3f s (%.1f million a second), %.1f MB, %" PRIu64
-            " bytes a rank, %" PRIu64 " random numbers of seed %" PRIu64 "\n",
-            events, seconds, seconds > 0 ? (double)events / seconds / 1e6 : 0, (double)bytes / 1e6,
-            rank_bytes, drawn, report->question->setup.seed);
 }
 
 static void json_spread(struct gba_json *json, const char *name,
@@ -179,9 +167,6 @@ static void json_candidate(struct gba_json *json, const struct predict_candidate
         json_spread(json, "slowest", &r->slowest);
         json_spread(json, "after_last_arrival", &r->after);
         json_spread(json, "exit_skew", &r->skew);
-        gba_json_value(json, "events", "%" PRIu64, r->events);
-        gba_json_value(json, "random", "%" PRIu64, r->drawn);
-        gba_json_value(json, "bytes", "%" PRIu64, r->bytes);
     }
     gba_json_end(json);
 }
@@ -211,7 +196,6 @@ void predict_report_json(const struct predict_report *report, FILE *out)
     gba_json_value(&json, "ranks", "%" PRIu32, list->ranks);
     gba_json_string(&json, "source", cluster->source);
     gba_json_value(&json, "extrapolated", "%s", 0 != cluster->extrapolated ? "true" : "false");
-    gba_json_value(&json, "seed", "%" PRIu64, report->question->setup.seed);
     if (report->crossed) {
         gba_json_value(&json, "crossover", "%" PRIu32, report->crossover);
         gba_json_value(&json, "crossover_most", "%" PRIu32, report->most);
