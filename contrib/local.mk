@@ -50,7 +50,6 @@ noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
 	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/options.c contrib/examples/kv_shuffle/options.h \
 	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
 	contrib/examples/kv_shuffle/operator.c contrib/examples/kv_shuffle/operator.h \
@@ -58,8 +57,7 @@ contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_
 contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_examples_kv_shuffle_kv_shuffle_LDADD = gba/libgba.la -lpthread $(GBA_OSHMEM_LIBS)
 contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
-	contrib/examples/moe_dispatch/options.c contrib/examples/moe_dispatch/options.h \
-	contrib/examples/moe_dispatch/step.c contrib/examples/moe_dispatch/step.h \
+	contrib/examples/moe_dispatch/step.c \
 	contrib/examples/moe_dispatch/dispatch.c contrib/examples/moe_dispatch/combine.c \
 	contrib/examples/moe_dispatch/phases.h \
 	contrib/examples/moe_dispatch/sync.c contrib/examples/moe_dispatch/sync.h \

@@ -2,6 +2,7 @@
 #include "contrib/examples/pool.h"
 
 #include <gba/gba.h>
+#include <getopt.h>
 #include <sched.h>
 #include <shmem.h>
 #include <stdio.h>
@@ -20,19 +21,81 @@ double pool_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int pool_number(const char *name, const char *text, long min, long max, long *value, char *message,
-                size_t len)
+void pool_jitter(uint64_t dice, int us)
 {
-    const gba_param_t row = {.type = GBA_PARAM_INT, .min = min, .max = max};
-    char option[32];
-    int number;
+    struct timespec t = {0, 0};
 
-    snprintf(option, sizeof option, "--%s", name);
-    gba_param_refuse(&row, option, text, message, len);
-    if (!gba_param_set(&row, &number, text))
+    if (us == 0 || dice % 2 == 0)
+        return;
+    t.tv_nsec = (long)(dice / 2 % (uint64_t)us) * 1000;
+    nanosleep(&t, NULL);
+}
+
+int pool_compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int word_set(const struct pool_option *row, const char *text, char *message, size_t len)
+{
+    size_t used;
+
+    for (long i = 0; row->words[i]; i++)
+        if (strcmp(text, row->words[i]) == 0) {
+            *row->value = i;
+            return 0;
+        }
+    used = (size_t)snprintf(message, len, "--%s %.80s: %s", row->name, text, row->words[0]);
+    for (long i = 1; row->words[i] && used < len; i++)
+        used += (size_t)snprintf(message + used, len - used, "%s%s",
+                                 row->words[i + 1] ? ", " : " or ", row->words[i]);
+    if (used < len)
+        snprintf(message + used, len - used, " is allowed");
+    return -1;
+}
+
+/* Returns 0, or -1 with the error in message. */
+static int option_set(const struct pool_option *row, const char *text, char *message, size_t len)
+{
+    const gba_param_t number = {.type = GBA_PARAM_INT, .min = row->min, .max = row->max};
+    char option[32];
+    int value = 1;
+
+    if (row->words)
+        return word_set(row, text, message, len);
+    if (row->max > 0 && !gba_param_set(&number, &value, text)) {
+        snprintf(option, sizeof option, "--%s", row->name);
+        gba_param_refuse(&number, option, text, message, len);
         return -1;
-    *value = number;
+    }
+    *row->value = value;
     return 0;
+}
+
+int pool_options(const struct pool_option *rows, int count, int argc, char **argv,
+                 const char *program, const char *usage)
+{
+    struct option options[POOL_OPTIONS_MAX + 1] = {{NULL, 0, NULL, 0}};
+    const int me = shmem_my_pe();
+    char message[240];
+    int id;
+
+    for (id = 0; id < count; id++)
+        options[id] = (struct option){rows[id].name, rows[id].max > 0 || rows[id].words, NULL, id};
+    opterr = me == 0;
+    while ((id = getopt_long(argc, argv, "", options, NULL)) >= 0 && id < count)
+        if (option_set(&rows[id], optarg, message, sizeof message) != 0) {
+            if (me == 0)
+                fprintf(stderr, "%s: %s\n", program, message);
+            return -1;
+        }
+    if (id < 0 && optind == argc)
+        return 0;
+    if (me == 0)
+        fputs(usage, stderr);
+    return -1;
 }
 
 /* Before options are parsed, because only PE 0 prints what is wrong with them. */

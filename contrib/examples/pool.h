@@ -8,6 +8,7 @@
 
 #include <gba/cores.h>
 #include <pthread.h>
+#include <stdint.h>
 
 #define POOL_CORES_MAX 64
 
@@ -33,9 +34,21 @@ struct pool {
     } core[POOL_CORES_MAX];
 };
 
-/* The number of an option, by libgba's parser. Returns 0, or -1 with a line in message. */
-int pool_number(const char *name, const char *text, long min, long max, long *value, char *message,
-                size_t len);
+/* An option: a number from min to max, one of some words (NULL ends them), whose index is the
+ * value, or, without either, a switch. */
+struct pool_option {
+    const char *name;
+    long *value;
+    long min, max;
+    const char *const *words;
+};
+
+#define POOL_OPTIONS_MAX 16
+
+/* Read the command line, after shmem_init. All PEs have the same arguments, so all return the same:
+ * 0, or -1 with a message on PE 0. */
+int pool_options(const struct pool_option *rows, int count, int argc, char **argv,
+                 const char *program, const char *usage);
 
 /* Initialise OpenSHMEM for the cores of the option --cores, or for that number without it. */
 void pool_shmem_init(int argc, char **argv, int cores);
@@ -60,5 +73,11 @@ void pool_await(struct pool *pool, int core, long *word, long value, int from, c
 
 /* Seconds since some time in the past. */
 double pool_now(void);
+
+/* A random pause of less than `us` microseconds, or none. dice: a random number. */
+void pool_jitter(uint64_t dice, int us);
+
+/* For qsort of doubles. */
+int pool_compare(const void *a, const void *b);
 
 #endif

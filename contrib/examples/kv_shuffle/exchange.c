@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void *alloc_zeroed(size_t bytes)
 {
@@ -62,14 +61,8 @@ void kv_pe_fini(struct kv_pe *pe)
 /* A random pause, different on every PE and at every point of the round. */
 static void jitter(const struct kv_pe *pe, uint64_t point)
 {
-    const uint64_t dice =
-        kv_hash(kv_hash(pe->run.seed ^ point, (uint64_t)pe->round), (uint64_t)pe->me);
-    struct timespec t = {0, 0};
-
-    if (pe->run.jitter == 0 || dice % 2 == 0)
-        return;
-    t.tv_nsec = (long)(dice / 2 % (uint64_t)pe->run.jitter) * 1000;
-    nanosleep(&t, NULL);
+    pool_jitter(kv_hash(kv_hash(pe->run.seed ^ point, (uint64_t)pe->round), (uint64_t)pe->me),
+                pe->run.jitter);
 }
 
 /*

@@ -4,12 +4,32 @@
  * independent of barrier plugins.
  */
 #include "exchange.h"
-#include "options.h"
 
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char usage[] =
+    "usage: kv_shuffle [--pes N] [--rounds N] [--seed N] [--verify] [--jitter US]\n"
+    "                  [--cores N] [--blocks N] [--heads N] [--tokens N] [--dim N] [--slices N]\n"
+    "  --pes N      end with an error unless there are N PEs\n"
+    "  --rounds N   shuffles, 1 to 100000 (20)\n"
+    "  --seed N     of the sequences (1)\n"
+    "  --verify     compare all caches after every round with a serial model\n"
+    "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
+    "  --blocks N, --heads N, --tokens N, --dim N\n"
+    "               each of the two caches of a PE is int8 [80][8][128][128]\n"
+    "  --cores N    threads of a PE, 1 or an even number up to 64 (16): half of them move K, and\n"
+    "               half V, each a part of every block; 1: one moves both\n"
+    "  --slices N   copies that each such part is divided into, 1 to 1024 (4)\n";
+
+struct kv_options {
+    long pes; /* 0: any number */
+    long rounds, seed, jitter;
+    long blocks, heads, tokens, dim;
+    long verify, slices, cores;
+};
 
 /*
  * Compare the sums of every PE with the model's, on PE 0. Sums are taken after each round and
@@ -51,62 +71,34 @@ static int verify(const struct kv_pe *pe, const uint64_t *sums, int rounds)
     return wrong;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/*
- * On PE 0: the cost of the barrier when all PEs have arrived. Most PEs wait in it for others to
- * finish their work. The last PE waits for the barrier alone, and has the shortest wait. waits:
- * [rounds], this PE's seconds in the barrier. Returns the median over the rounds, in seconds.
- */
-static double barrier_alone(const struct kv_pe *pe, const double *waits, int rounds)
+/* On PE 0: the median over the rounds of what the PEs have in each: the least, or the mean. values:
+ * [rounds], this PE's. */
+static double median(const struct kv_pe *pe, const double *values, int rounds, int least)
 {
     const size_t n = (size_t)rounds;
-    double *shortest = malloc(n * sizeof *shortest), *one = malloc(n * sizeof *one), median = 0;
+    double *all = calloc(n, sizeof *all), *one = malloc(n * sizeof *one), result = 0;
 
-    if (shortest && one) {
+    if (all && one) {
         for (int p = 0; p < pe->pes; p++) {
-            shmem_getmem(one, waits, n * sizeof *one, p);
+            shmem_getmem(one, values, n * sizeof *one, p);
             for (size_t r = 0; r < n; r++)
-                shortest[r] = p == 0 || one[r] < shortest[r] ? one[r] : shortest[r];
+                if (!least)
+                    all[r] += one[r] / pe->pes;
+                else if (p == 0 || one[r] < all[r])
+                    all[r] = one[r];
         }
-        qsort(shortest, n, sizeof *shortest, compare_doubles);
-        median = shortest[n / 2];
+        qsort(all, n, sizeof *all, pool_compare);
+        result = all[n / 2];
     }
     free(one);
-    free(shortest);
-    return median;
+    free(all);
+    return result;
 }
 
 struct totals {
     struct kv_times times;
     int64_t moved;
 };
-
-/* On PE 0: the median time of the rounds, in seconds. walls: [rounds], this PE's seconds in each.
- */
-static double median_round(const struct kv_pe *pe, const double *walls, int rounds)
-{
-    const size_t n = (size_t)rounds;
-    double *mean = calloc(n, sizeof *mean), *one = malloc(n * sizeof *one), median = 0;
-
-    if (mean && one) {
-        for (int p = 0; p < pe->pes; p++) {
-            shmem_getmem(one, walls, n * sizeof *one, p);
-            for (size_t r = 0; r < n; r++)
-                mean[r] += one[r] / pe->pes;
-        }
-        qsort(mean, n, sizeof *mean, compare_doubles);
-        median = mean[n / 2];
-    }
-    free(one);
-    free(mean);
-    return median;
-}
 
 /* On PE 0: the times of all PEs, as means over PEs and rounds. */
 static void report(const struct kv_pe *pe, const struct totals *mine, const double *waits,
@@ -132,8 +124,10 @@ static void report(const struct kv_pe *pe, const struct totals *mine, const doub
     printf("synchronisation  %.2f us per round: barrier %.2f, ready %.2f, filled %.2f\n",
            (sum.times.barrier + sum.times.ready + sum.times.filled) * per, sum.times.barrier * per,
            sum.times.ready * per, sum.times.filled * per);
+    /* Most PEs wait in the barrier for others to finish their work. The last PE waits for the
+     * barrier alone, and has the shortest wait. */
     printf("barrier alone    %.2f us: the wait of the PE that comes last, median of the rounds\n",
-           1e6 * barrier_alone(pe, waits, rounds));
+           1e6 * median(pe, waits, rounds, 1));
 }
 
 /* Per round, of this PE: symmetric, [rounds]. */
@@ -165,7 +159,7 @@ static int conclude(const struct kv_pe *pe, const struct kv_options *options,
     const int rounds = (int)options->rounds;
 
     report(pe, totals, record->waits, rounds);
-    printf("a round          %.2f us, median\n", 1e6 * median_round(pe, record->walls, rounds));
+    printf("a round          %.2f us, median\n", 1e6 * median(pe, record->walls, rounds, 0));
     return options->verify ? verify(pe, record->sums, rounds) : 0;
 }
 
@@ -200,7 +194,8 @@ static void run(struct kv_pe *pe, const struct kv_options *options)
 /* Collective, with valid options. Returns the exit status. */
 static int start(const struct kv_options *options, int me, int pes)
 {
-    const struct kv_run setting = {.shape = kv_options_shape(options),
+    const struct kv_run setting = {.shape = {(int)options->blocks, (int)options->heads,
+                                             (int)options->tokens, (int)options->dim},
                                    .me = me,
                                    .pes = pes,
                                    .slices = (int)options->slices,
@@ -210,6 +205,12 @@ static int start(const struct kv_options *options, int me, int pes)
     struct kv_pe pe;
     int status = 2;
 
+    if (options->cores > 1 && options->cores % 2 != 0) {
+        if (me == 0)
+            fprintf(stderr, "kv_shuffle: --cores %ld: 1 or an even number is allowed\n",
+                    options->cores);
+        return 2;
+    }
     if (options->pes != 0 && options->pes != pes) {
         if (me == 0)
             fprintf(stderr, "kv_shuffle: --pes %ld: there are %d PEs\n", options->pes, pes);
@@ -230,15 +231,34 @@ static int start(const struct kv_options *options, int me, int pes)
 
 int main(int argc, char **argv)
 {
-    struct kv_options options;
-    int status = 2, me;
+    struct kv_options o = {.rounds = 20,
+                           .seed = 1,
+                           .blocks = 80,
+                           .heads = 8,
+                           .tokens = 128,
+                           .dim = 128,
+                           .slices = 4,
+                           .cores = 16};
+    const struct pool_option rows[] = {
+        {"pes", &o.pes, 1, 1 << 20, NULL},
+        {"rounds", &o.rounds, 1, 100000, NULL}, /* sequence numbers are 32 bits */
+        {"seed", &o.seed, 0, 1L << 30, NULL},
+        {"jitter", &o.jitter, 0, 100000, NULL},
+        {"blocks", &o.blocks, 1, KV_BLOCKS_MAX, NULL},
+        {"heads", &o.heads, 1, 1024, NULL},
+        {"tokens", &o.tokens, 1, 65536, NULL},
+        {"dim", &o.dim, 1, 65536, NULL},
+        {"slices", &o.slices, 1, 1024, NULL},
+        {"cores", &o.cores, 1, POOL_CORES_MAX, NULL},
+        {.name = "verify", .value = &o.verify},
+    };
+    int status = 2;
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return fputs(kv_usage, stdout) < 0;
+        return fputs(usage, stdout) < 0;
     pool_shmem_init(argc, argv, 16);
-    me = shmem_my_pe();
-    if (kv_options_parse(&options, argc, argv, me) == 0)
-        status = start(&options, me, shmem_n_pes());
+    if (pool_options(rows, sizeof rows / sizeof *rows, argc, argv, "kv_shuffle", usage) == 0)
+        status = start(&o, shmem_my_pe(), shmem_n_pes());
     shmem_finalize();
     return status;
 }

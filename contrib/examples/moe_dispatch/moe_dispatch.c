@@ -4,15 +4,52 @@
  * OpenSHMEM program, independent of barrier plugins.
  */
 #include "model.h"
-#include "options.h"
+#include "phases.h"
 #include "product.h"
-#include "step.h"
 #include "sync.h"
 
+#include <limits.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char usage[] =
+    "usage: moe_dispatch [--mode normal|low-latency] [--nodes N] [--sync WAY] [--cores N]\n"
+    "                    [--pes N] [--pairs N] [--steps N] [--seed N] [--verify] [--jitter US]\n"
+    "                    [--tokens N] [--hidden N] [--experts N] [--top-k N]\n"
+    "  --mode MODE  normal: rows cross to each node once and are forwarded there (default);\n"
+    "               low-latency: rows go directly to the PEs of their experts\n"
+    "  --nodes N    split the PEs into N nodes (0: nodes are hosts)\n"
+    "  --sync WAY   CrossRankSync: barrier: by shmem_barrier_all; flags: to each receiver; cores:\n"
+    "               each core signals and awaits a part of the PEs; both: barrier and flags\n"
+    "               interleaved (default); all: the three interleaved\n"
+    "  --cores N    threads of a PE, which share the matrix product and the signals of --sync\n"
+    "               cores, 1 to 64 (1)\n"
+    "  --pes N      end with an error unless there are N PEs\n"
+    "  --pairs N    turns of each way (5)\n"
+    "  --steps N    of dispatch and combine in a turn (20)\n"
+    "  --seed N     of the tokens, the router and the weights (1)\n"
+    "  --verify     compare every result of every step with a serial model\n"
+    "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
+    "  --tokens N (per PE: 64), --hidden N (values of a token: 128),\n"
+    "  --experts N (per PE: 4), --top-k N (experts of a token, 1 to 16: 2)\n";
+
+enum { MOE_WAYS = 3 };
+
+/* The words of --sync, the first of which are those of enum moe_sync, and the ways of each. */
+static const char *const sync_words[] = {"barrier", "flags", "cores", "both", "all", NULL};
+static const long sync_ways[] = {1 << MOE_BARRIER, 1 << MOE_FLAGS, 1 << MOE_CORES,
+                                 1 << MOE_BARRIER | 1 << MOE_FLAGS,
+                                 1 << MOE_BARRIER | 1 << MOE_FLAGS | 1 << MOE_CORES};
+static const char *const mode_words[] = {
+    [MOE_NORMAL] = "normal", [MOE_LOW_LATENCY] = "low-latency", NULL};
+
+struct moe_options {
+    long pes, pairs, steps, seed, jitter, tokens, hidden, experts, top_k, nodes, cores, verify;
+    long mode, sync; /* indices of their words */
+    long ways;       /* set of enum moe_sync */
+};
 
 /* Compare this step's results of my tokens, without another PE. Returns the number of wrong
  * results. */
@@ -67,18 +104,11 @@ static struct turn run_turn(struct moe_pe *pe, enum moe_sync way, long steps,
     return turn;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static void print_head(const struct moe_pe *pe, const struct moe_options *options)
 {
     const struct moe_shape *shape = &pe->config.shape;
 
-    printf("moe_dispatch  %s mode, matrix product by %s\n", moe_mode_name[pe->config.mode],
+    printf("moe_dispatch  %s mode, matrix product by %s\n", mode_words[pe->config.mode],
            moe_product_name);
     printf(
         "              %d PEs on %d node%s%s, %d experts, %d tokens of %d values per PE, top %d\n",
@@ -86,7 +116,7 @@ static void print_head(const struct moe_pe *pe, const struct moe_options *option
         pe->config.emulated_nodes > 0 ? " (emulated)" : "", moe_experts_all(shape), shape->tokens,
         shape->hidden, shape->top_k);
     printf("us per step   %12s %12s %12s %12s   (%ld turns of %ld steps)\n", "sync median",
-           "sync least", "all median", "rows across", options->turns, options->steps);
+           "sync least", "all median", "rows across", options->pairs, options->steps);
 }
 
 /* One way, over all turns. turns: [turns][MOE_WAYS] of this PE. Times are means over the PEs. */
@@ -94,7 +124,7 @@ static void print_way(const struct moe_pe *pe, const struct turn *turns, int way
                       const struct moe_options *options, double *sync, double *total)
 {
     const int pes = pe->config.shape.pes;
-    const long count = options->turns;
+    const long count = options->pairs;
     const double us = 1e6 / ((double)pes * (double)options->steps);
     double across = 0;
 
@@ -109,9 +139,9 @@ static void print_way(const struct moe_pe *pe, const struct turn *turns, int way
             across += turn.across / (double)(count * options->steps);
         }
     }
-    qsort(sync, (size_t)count, sizeof *sync, compare_doubles);
-    qsort(total, (size_t)count, sizeof *total, compare_doubles);
-    printf("%-12s  %12.2f %12.2f %12.2f %12.1f\n", moe_sync_name[way], sync[count / 2], sync[0],
+    qsort(sync, (size_t)count, sizeof *sync, pool_compare);
+    qsort(total, (size_t)count, sizeof *total, pool_compare);
+    printf("%-12s  %12.2f %12.2f %12.2f %12.1f\n", sync_words[way], sync[count / 2], sync[0],
            total[count / 2], across);
 }
 
@@ -119,11 +149,11 @@ static void print_way(const struct moe_pe *pe, const struct turn *turns, int way
 static void report(const struct moe_pe *pe, const struct turn *turns,
                    const struct moe_options *options)
 {
-    double *sync = calloc((size_t)options->turns, sizeof *sync);
-    double *total = calloc((size_t)options->turns, sizeof *total);
+    double *sync = calloc((size_t)options->pairs, sizeof *sync);
+    double *total = calloc((size_t)options->pairs, sizeof *total);
 
     if (!sync || !total) {
-        fprintf(stderr, "moe_dispatch: no memory to report %ld turns\n", options->turns);
+        fprintf(stderr, "moe_dispatch: no memory to report %ld turns\n", options->pairs);
         free(total);
         free(sync);
         shmem_global_exit(2);
@@ -142,11 +172,11 @@ static void report(const struct moe_pe *pe, const struct turn *turns,
 
 static void run(struct moe_pe *pe, const struct moe_options *options)
 {
-    struct turn *turns = shmem_malloc((size_t)options->turns * MOE_WAYS * sizeof *turns);
+    struct turn *turns = shmem_malloc((size_t)options->pairs * MOE_WAYS * sizeof *turns);
     struct moe_model model = {.weights = NULL};
 
     if (!turns) {
-        fprintf(stderr, "moe_dispatch: no symmetric memory to record %ld turns\n", options->turns);
+        fprintf(stderr, "moe_dispatch: no symmetric memory to record %ld turns\n", options->pairs);
         shmem_global_exit(2);
         return;
     }
@@ -155,7 +185,7 @@ static void run(struct moe_pe *pe, const struct moe_options *options)
         shmem_global_exit(2);
     }
     shmem_barrier_all(); /* so that the first turn does not wait for the start of the slowest PE */
-    for (long i = 0; i < options->turns; i++)
+    for (long i = 0; i < options->pairs; i++)
         for (int way = 0; way < MOE_WAYS; way++)
             if (options->ways & 1 << way)
                 turns[i * MOE_WAYS + way] = run_turn(pe, (enum moe_sync)way, options->steps,
@@ -168,27 +198,98 @@ static void run(struct moe_pe *pe, const struct moe_options *options)
     shmem_free(turns);
 }
 
+/* Collective, with valid options. Returns the exit status. */
+static int start(const struct moe_options *options, const struct moe_config *config)
+{
+    const int me = shmem_my_pe();
+    struct moe_pe pe;
+
+    if (moe_pe_init(&pe, config, me) == 0) {
+        run(&pe, options);
+        moe_pe_fini(&pe);
+        return 0;
+    }
+    if (me == 0)
+        fprintf(stderr,
+                "moe_dispatch: no symmetric memory: %.1f MiB per PE are needed; take fewer "
+                "tokens or make SHMEM_SYMMETRIC_SIZE larger\n",
+                (double)pe.symmetric / 1048576);
+    return 2;
+}
+
+/* What one option alone does not show. Returns 0, or -1 with the error in text. */
+static int check_values(const struct moe_options *o, const struct moe_shape *shape, char *text,
+                        size_t size)
+{
+    const long term = (long)(moe_sum_max(shape) / (shape->top_k * shape->hidden));
+
+    if (o->pes != 0 && o->pes != shape->pes)
+        snprintf(text, size, "--pes %ld: there are %d PEs", o->pes, shape->pes);
+    else if (o->nodes > shape->pes)
+        snprintf(text, size, "--nodes %ld: there are %d PEs", o->nodes, shape->pes);
+    else if (o->top_k > (long)shape->experts * shape->pes)
+        snprintf(text, size, "--top-k %ld: there are %ld experts", o->top_k,
+                 (long)shape->experts * shape->pes);
+    else if ((long)shape->tokens * shape->pes > INT_MAX)
+        snprintf(text, size, "--tokens %ld: too many rows for %d PEs", o->tokens, shape->pes);
+    else if (moe_sum_max(shape) > MOE_EXACT_MAX)
+        snprintf(
+            text, size,
+            "--hidden %ld --top-k %ld: sums of up to %lld are possible, and floats are exact up "
+            "to %d; hidden times top-k may be %ld",
+            o->hidden, o->top_k, (long long)moe_sum_max(shape), MOE_EXACT_MAX,
+            MOE_EXACT_MAX / term);
+    else
+        return 0;
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
-    struct moe_options options;
-    struct moe_pe pe;
-    int me, status = 2;
+    struct moe_options o = {.pairs = 5,
+                            .steps = 20,
+                            .seed = 1,
+                            .tokens = 64,
+                            .hidden = 128,
+                            .experts = 4,
+                            .top_k = 2,
+                            .cores = 1,
+                            .sync = 3};
+    const struct pool_option rows[] = {
+        {"pes", &o.pes, 1, 1 << 20, NULL},
+        {"pairs", &o.pairs, 1, 10000, NULL},
+        {"steps", &o.steps, 1, 1000000, NULL},
+        {"seed", &o.seed, 0, 1L << 30, NULL},
+        {"jitter", &o.jitter, 0, 100000, NULL},
+        {"tokens", &o.tokens, 1, 65536, NULL},
+        {"hidden", &o.hidden, 1, 16384, NULL},
+        {"experts", &o.experts, 1, 256, NULL},
+        {"top-k", &o.top_k, 1, MOE_TOP_K_MAX, NULL},
+        {"nodes", &o.nodes, 0, 1 << 20, NULL},
+        {"cores", &o.cores, 1, POOL_CORES_MAX, NULL},
+        {.name = "verify", .value = &o.verify},
+        {.name = "mode", .value = &o.mode, .words = mode_words},
+        {.name = "sync", .value = &o.sync, .words = sync_words},
+    };
+    struct moe_config config;
+    char message[240];
+    int status = 2;
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return fputs(moe_usage, stdout) < 0;
+        return fputs(usage, stdout) < 0;
     pool_shmem_init(argc, argv, 1);
-    me = shmem_my_pe();
-    if (moe_options_parse(&options, argc, argv, me, shmem_n_pes()) == 0) {
-        if (moe_pe_init(&pe, &options.config, me) == 0) {
-            run(&pe, &options);
-            status = 0;
-            moe_pe_fini(&pe);
-        } else if (me == 0) {
-            fprintf(stderr,
-                    "moe_dispatch: no symmetric memory: %.1f MiB per PE are needed; take fewer "
-                    "tokens or make SHMEM_SYMMETRIC_SIZE larger\n",
-                    (double)pe.symmetric / 1048576);
-        }
+    if (pool_options(rows, sizeof rows / sizeof *rows, argc, argv, "moe_dispatch", usage) == 0) {
+        o.ways = sync_ways[o.sync];
+        config = (struct moe_config){.shape = {shmem_n_pes(), (int)o.experts, (int)o.tokens,
+                                               (int)o.hidden, (int)o.top_k, (uint64_t)o.seed},
+                                     .mode = (enum moe_mode)o.mode,
+                                     .emulated_nodes = (int)o.nodes,
+                                     .cores = (int)o.cores,
+                                     .jitter = (int)o.jitter};
+        if (check_values(&o, &config.shape, message, sizeof message) == 0)
+            status = start(&o, &config);
+        else if (shmem_my_pe() == 0)
+            fprintf(stderr, "moe_dispatch: %s\n", message);
     }
     shmem_finalize();
     return status;

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The phases of a step, in this order. Each ends with a synchronisation: step.c has the table. */
+/*
+ * A step of the layer on this PE, in OpenSHMEM 1.4, and its phases, in this order. Each ends with a
+ * synchronisation: step.c has the table.
+ */
 #ifndef MOE_PHASES_H
 #define MOE_PHASES_H
 
 #include "pe.h"
+
+/*
+ * Collective: route, dispatch, run the experts, combine. The results of this PE's tokens are then
+ * in `result`. The kind of synchronisation may change from step to step. Returns NULL, or the
+ * error; the job should then be ended.
+ */
+const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync);
 
 /* Make my tokens, and choose their experts. */
 void moe_make_tokens(struct moe_pe *pe);

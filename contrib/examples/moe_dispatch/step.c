@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "step.h"
-
 #include "phases.h"
-
-#include <time.h>
 
 /*
  * Memory that other PEs put to, and what separates each put from the reads before it. A step has
@@ -47,13 +43,8 @@
 static void jitter(const struct moe_pe *pe, uint64_t point)
 {
     const uint64_t key = moe_hash(pe->config.shape.seed ^ point, (uint64_t)pe->step);
-    const uint64_t dice = moe_hash(key, (uint64_t)pe->me);
-    struct timespec t = {0, 0};
 
-    if (pe->config.jitter == 0 || dice % 2 == 0)
-        return;
-    t.tv_nsec = (long)(dice / 2 % (uint64_t)pe->config.jitter) * 1000;
-    nanosleep(&t, NULL);
+    pool_jitter(moe_hash(key, (uint64_t)pe->me), pe->config.jitter);
 }
 
 const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync)
