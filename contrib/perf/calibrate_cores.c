@@ -12,11 +12,9 @@
 #include "contrib/perf/calibrate.h"
 #include "gba/base/order.h"
 
-#define HANDOVERS 1000 /* of a flag, in a batch */
-#define TURNS     200  /* the same on one processor */
-#define SLICE_LEAST_NS \
-    100000                 /* a yield that takes longer has left the processor to the other rank */
-#define CROWD_NS 200000000 /* many slices */
+#define HANDOVERS 1000      /* of a flag, in a batch */
+#define TURNS     200       /* the same on one processor */
+#define CROWD_NS  200000000 /* many slices */
 
 /* Each word has a cache line of its own, two lines apart. */
 struct lines {
@@ -108,25 +106,6 @@ static double storing(void)
     return (double)(perf_now() - began) / HANDOVERS;
 }
 
-/* The ns of a yield to a rank that spins. The yields of the end, when it does not, are short. */
-static double crowding(bool spins)
-{
-    const int64_t end = perf_now() + CROWD_NS;
-    int64_t turns = 0, sum = 0, now = perf_now(), before;
-
-    while (now < end) {
-        before = now;
-        if (!spins)
-            sched_yield();
-        now = perf_now();
-        if (now > before + SLICE_LEAST_NS) {
-            sum += now - before;
-            turns++;
-        }
-    }
-    return turns > 0 ? (double)sum / (double)turns : 0;
-}
-
 double perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
 {
     const bool other = perf_job.rank == 1;
@@ -155,7 +134,6 @@ double perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two)
     perf_use_processor(on->first);
     turn = perf_time_of(yielding);
     perf_put("turn", turn, "two ranks on one core hand over a flag and yield");
-    perf_put("slice", crowding(other), "rank 0 yields to rank 1, which never does");
     sched_setaffinity(0, sizeof allowed, &allowed);
     MPI_Win_free(&window);
     return store;

@@ -27,7 +27,6 @@
     X(atomic, TIME, 0, GBA_CLUSTER_SECOND, 20000)        \
     X(turn, TIME, 1, GBA_CLUSTER_SECOND, 1500000)        \
     X(turn_more, TIME, 0, GBA_CLUSTER_SECOND, 0)         \
-    X(slice, TIME, 0, GBA_CLUSTER_SECOND, 3000000000)    \
     X(L, TIME, 0, GBA_CLUSTER_SECOND, 900000)            \
     X(o_send, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
     X(o_recv, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \

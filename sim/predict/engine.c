@@ -18,7 +18,7 @@ static gba_status_t make(struct predict *p)
     gba_status_t status = GBA_OK;
 
     p->nodes = GBA_HIERARCHY_NODE == choice->hierarchy;
-    p->turns = setup->busy || together * p->on_host > c->cores;
+    p->turns = together * p->on_host > c->cores;
     p->shared = 1 == p->hosts && !choice->fallback;
     p->actors = !p->nodes ? p->ranks : p->hosts > 1 || choice->group ? p->hosts : 0;
     if (0 == p->actors && 1 == p->on_host)

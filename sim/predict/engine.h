@@ -20,7 +20,6 @@ struct predict_setup {
     uint32_t barriers;     /* that count; 1 or more */
     uint64_t seed;
     uint64_t late; /* ps: in each barrier one rank, at random, arrives later by this time */
-    bool busy;     /* each core has other work, which takes a slice in each rotation of its ranks */
 };
 
 /* A distribution over the barriers, ps. */

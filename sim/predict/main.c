@@ -31,7 +31,6 @@ static const char usage[] =
     "  --barriers N          barriers of each candidate, 1 to 1000000; default: by size, 1 to "
     "1000\n"
     "  --late TIME           one rank, at random, arrives later by this time in each barrier\n"
-    "  --busy                each core has other work that never waits; ranks yield to it\n"
     "  --rate N              barriers a second of the application with Open MPI's own barrier, 1 "
     "to\n"
     "                        1000000000: print what part of the run time each path saves\n"
@@ -70,14 +69,13 @@ static void shape_set(struct gba_cluster *cluster, const char *text)
 }
 
 /* The first ones are a number, and indices of their table. */
-enum { BARRIERS, LATE, RATE, NUMBERS, CLUSTER, SET, BUSY, NO_CROSSOVER, JSON, PLOT };
+enum { BARRIERS, LATE, RATE, NUMBERS, CLUSTER, SET, NO_CROSSOVER, JSON, PLOT };
 
 static const struct option options[] = {{"cluster", required_argument, NULL, CLUSTER},
                                         {"set", required_argument, NULL, SET},
                                         {"barriers", required_argument, NULL, BARRIERS},
                                         {"late", required_argument, NULL, LATE},
                                         {"rate", required_argument, NULL, RATE},
-                                        {"busy", no_argument, NULL, BUSY},
                                         {"no-crossover", no_argument, NULL, NO_CROSSOVER},
                                         {"json", no_argument, NULL, JSON},
                                         {"plot", required_argument, NULL, PLOT},
@@ -128,7 +126,6 @@ static void number_take(struct command *command, int option)
 
 static void option_take(struct command *command, int option)
 {
-    struct predict_setup *setup = &command->question.setup;
     char message[1400];
     char *value;
 
@@ -146,9 +143,6 @@ static void option_take(struct command *command, int option)
         if (GBA_OK !=
             gba_cluster_set(&command->cluster, optarg, value + 1, message, sizeof message))
             fail("%s", message);
-        break;
-    case BUSY:
-        setup->busy = true;
         break;
     case NO_CROSSOVER:
         command->crossover = false;

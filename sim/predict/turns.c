@@ -115,8 +115,6 @@ void predict_core_run(struct predict *p, uint32_t core, uint64_t now)
             predict_enter(p, rank, turn->enter_at);
         } while (test(p, rank));
     p->core[core].next = neighbour(p, rank);
-    if (p->setup->busy && p->core[core].next <= rank)
-        predict_work(p, rank, 0, p->cluster->slice);
     predict_push(
         &p->queue,
         predict_work(p, rank, 0, p->cluster->turn + predict_cold(p, rank, p->cluster->turn_more)),
