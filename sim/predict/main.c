@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gba/base/command_line.h"
 #include "gba/base/number.h"
@@ -21,7 +20,6 @@
 
 static const char usage[] =
     "usage: gba_predict [OPTION...] HOSTS[xRANKS]\n"
-    "       gba_predict --calibrate FILE [OPTION OF GBA_PERF...]\n"
     "Simulate the barriers of a job on a cluster that a file describes. Prints microseconds for "
     "each\n"
     "candidate; see gba_predict(1).\n"
@@ -35,7 +33,6 @@ static const char usage[] =
     "to\n"
     "                        1000000000: print what part of the run time each path saves\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
-    "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
     "  --json                print JSON, in nanoseconds\n"
     "  --plot FILE           draw the times by hosts into an SVG file, with gnuplot\n"
     "  --help, --version\n";
@@ -211,11 +208,6 @@ int main(int argc, char **argv)
     gba_status_t status;
 
     gba_output_begin();
-    /* Only gba_perf links MPI. */
-    if (argc > 1 && strcmp(argv[1], "--calibrate") == 0) {
-        execvp("gba_perf", argv);
-        fail("--calibrate: no gba_perf in PATH; it is installed with the plugin of MPI");
-    }
     gba_cluster_default(&command.cluster);
     gba_params_default(&command.params);
     question->params = &command.params;
