@@ -254,7 +254,7 @@ int main(int argc, char **argv)
                             .experts = 4,
                             .top_k = 2,
                             .cores = 1,
-                            .sync = 3};
+                            .sync = 3}; /* both */
     const struct pool_option rows[] = {
         {"pes", &o.pes, 1, 1 << 20, NULL},
         {"pairs", &o.pairs, 1, 10000, NULL},
