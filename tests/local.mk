@@ -26,9 +26,9 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/test_topology tests/unit/test_trial tests/unit/test_trial_decisions \
 	tests/unit/test_trial_faults tests/unit/test_trial_short tests/unit/test_wait \
 	tests/unit/test_watchdog
-# The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
-# but the model: it is pure.
-GBA_MODEL_TESTS = tests/unit/test_control_search tests/unit/test_driver_alloc
+# The model of the device, by rules of gba/spec/device.md. These link nothing but the model: it is
+# pure.
+GBA_MODEL_TESTS = tests/unit/test_control_search
 # These can also run beside a design, and write the vectors.
 GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
 	tests/unit/test_model_rounds tests/unit/test_control tests/unit/test_ports
@@ -170,9 +170,17 @@ tests_unit_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 EXTRA_DIST += tests/unit/two_sockets.xml tests/unit/two_packages.xml
 
 # What several of them share. The linker replaces functions of the library by those of a test.
-GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
-	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c \
-	tests/unit/driver_model.h tests/unit/driver_model.c
+GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/kernel.h \
+	tests/unit/fake_driver.h tests/unit/fake_driver.c
+# The Linux driver, without the headers of the kernel, which tests/unit/kernel.h replaces.
+GBA_FAKE_DRIVER = $(addprefix $(srcdir)/contrib/driver/,gba_driver.h device.h file.h member.h event.c map.c \
+	revoke.c control.c member.c life.c join.c wait.c alloc.c calls.c file.c)
+tests/unit/driver.h: $(GBA_FAKE_DRIVER) tests/local.mk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(GBA_FAKE_DRIVER) >$@
+CLEANFILES += tests/unit/driver.h
+GBA_FAKE_DRIVER_OBJECTS = tests/unit/fake_driver.$(OBJEXT) tests/unit/gpu_test_gpu-fake_driver.$(OBJEXT)
+$(GBA_FAKE_DRIVER_OBJECTS): private AM_CPPFLAGS += -I$(builddir)
+$(GBA_FAKE_DRIVER_OBJECTS): tests/unit/driver.h
 GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
@@ -251,16 +259,6 @@ tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench
 	tests/unit/model_bench.h
 tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 	tests/unit/control_search.h tests/unit/search.h
-# A part of the Linux driver, without the headers of the kernel, which tests/unit/kernel.h replaces.
-tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit/control_bench.h \
-	tests/unit/model_bench.h tests/unit/kernel.h
-tests/unit/test_driver_alloc.$(OBJEXT): private AM_CPPFLAGS += -I$(builddir)
-tests/unit/test_driver_alloc.$(OBJEXT): tests/unit/driver_alloc.h
-GBA_DRIVER_ALLOC = $(srcdir)/contrib/driver/gba_driver.h $(srcdir)/contrib/driver/device.h \
-	$(srcdir)/contrib/driver/member.h $(srcdir)/contrib/driver/alloc.c
-tests/unit/driver_alloc.h: $(GBA_DRIVER_ALLOC) tests/local.mk
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(GBA_DRIVER_ALLOC) >$@
-CLEANFILES += tests/unit/driver_alloc.h
 
 # One suite for every backend: the simulator, and /dev/gbaN on a fake kernel. And
 # every error of every call of the latter.

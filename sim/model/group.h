@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One group, after the decoding of addresses: the functions of group.c that the control unit,
- * the driver's model and model.c call. Each expects an offset at which a register of the group's
+ * One group, after the decoding of addresses: the functions of group.c that the control unit and
+ * model.c call. Each expects an offset at which a register of the group's
  * page begins, and a direction that the register has. Pure. Not thread-safe on one group.
  */
 #ifndef GBA_SIM_GROUP_H

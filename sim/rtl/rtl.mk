@@ -52,7 +52,7 @@ gba-switchd-rtl: libgbartl.so $(BUILD)/sim/switch/gba-switchd
 
 conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
 	$(CC) -o $@ $(addprefix $(BUILD)/tests/conformance/,main.o bench.o life.o rounds.o registers.o backends.o) \
-		$(addprefix $(BUILD)/tests/unit/,fake_kernel.o fake_memory.o fake_driver.o fake_abi.o driver_model.o) \
+		$(addprefix $(BUILD)/tests/unit/,fake_kernel.o fake_driver.o) \
 		-L. -lgbartl $(BUILD)/gba/.libs/libgbacore.a -lcmocka $(MUNGE_LIBS) \
 		-lhwloc \
 		-Wl,-rpath,'$$ORIGIN' -pthread -lm -ldl

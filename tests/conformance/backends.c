@@ -10,6 +10,7 @@ static void cdev_start(void)
 
 static void cdev_stop(void)
 {
+    assert_int_equal(fake_kernel_slots(), 0);
     fake_kernel_stop();
     if (0 != fake_kernel.seen.violations)
         fail_msg("%u violations, first: %s", fake_kernel.seen.violations,
@@ -17,7 +18,6 @@ static void cdev_stop(void)
     assert_int_equal(fake_kernel.seen.open_files, 0);
     assert_int_equal(fake_kernel.seen.doorbells, 0);
     assert_int_equal(fake_kernel.seen.pages, 0);
-    assert_int_equal(fake_kernel.seen.slots, 0);
 }
 
 static void cdev_run(void)
@@ -33,6 +33,7 @@ static const struct conf_backend conf_cdev = {
     .start = cdev_start,
     .stop = cdev_stop,
     .run = cdev_run,
+    .ports = true,
 };
 
 /* Without a name and a job, the simulator serves this process alone. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fake kernel: files and planned errors. fake_memory.c has the mappings, fake_driver.c the
- * driver's calls. */
+/* The fake kernel: files and planned errors. fake_driver.c has the driver. */
 #include "tests/unit/fake_driver.h"
 
 #include <errno.h>
@@ -11,10 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct fake_kernel fake_kernel;
+#include "gba/dev/cdev.h"
 
-#define FILES      64
-#define FIRST_FILE 1000 /* so that no descriptor of the test equals one of the system */
+struct fake_kernel fake_kernel;
 
 enum file_kind { FILE_CLOSED, FILE_DEVICE, FILE_REGISTERS };
 
@@ -90,6 +88,7 @@ static int file_new(enum file_kind kind)
 static int fake_open(const char *path, int flags)
 {
     const bool registers = 0 == strcmp(path, FAKE_REGISTERS_PATH);
+    int file;
 
     if (O_RDWR != (flags & O_ACCMODE) || 0 == (flags & O_CLOEXEC))
         fake_violation("open with flags %#x", (unsigned)flags);
@@ -97,8 +96,11 @@ static int fake_open(const char *path, int flags)
         return -1;
     if (registers)
         return file_new(FILE_REGISTERS);
-    if (!fake_kernel.no_device && 0 == strcmp(path, FAKE_KERNEL_PATH))
-        return file_new(FILE_DEVICE);
+    if (!fake_kernel.no_device && 0 == strcmp(path, FAKE_KERNEL_PATH)) {
+        file = file_new(FILE_DEVICE);
+        errno = file < 0 ? errno : fake_driver_open(file);
+        return file;
+    }
     errno = ENOENT;
     return -1;
 }
@@ -115,7 +117,7 @@ static int fake_close(int file)
         return -1;
     files[file - FIRST_FILE] = FILE_CLOSED;
     fake_kernel.seen.open_files--;
-    fake_driver_release(file);
+    fake_driver_close(file);
     return 0;
 }
 
@@ -133,6 +135,27 @@ static int fake_fstat(int file, struct stat *stat)
     return 0;
 }
 
+/* QUERY of version 2, the only call of that version that a driver of version 3 answers. */
+#define QUERY_OLD _IOC(_IOC_READ | _IOC_WRITE, 0xBA, 0, 136)
+
+/* What the test has set about the driver replaces the driver's answer. */
+static void forge(unsigned long request, void *answer)
+{
+    struct gba_ioc_query *query = answer;
+
+    if (GBA_IOC_QUERY == request) {
+        query->abi_version = fake_kernel.abi_version;
+        query->regs_version = fake_kernel.regs_version;
+        query->features = fake_kernel.features;
+        query->groups = fake_kernel.groups;
+        query->members_max = fake_kernel.members_max;
+    } else if (QUERY_OLD == request && fake_kernel.old_driver) {
+        ((uint32_t *)answer)[2] = 2;
+    } else if (GBA_IOC_JOIN == request && fake_kernel.forge_join != NULL) {
+        fake_kernel.forge_join(answer);
+    }
+}
+
 static int fake_ioctl(int file, unsigned long request, void *argument)
 {
     int error;
@@ -141,8 +164,12 @@ static int fake_ioctl(int file, unsigned long request, void *argument)
     fake_kernel.seen.ioctls++;
     if (fake_planned(request) || !is_open(file, FILE_DEVICE))
         error = errno;
+    else if (fake_kernel.old_driver && QUERY_OLD != request)
+        error = ENOTTY;
     else
         error = fake_driver_ioctl(file, request, argument);
+    if (0 == error)
+        forge(request, argument);
     pthread_mutex_unlock(&kernel_lock);
     errno = error;
     return 0 == error ? 0 : -1;
@@ -157,7 +184,7 @@ static void *fake_mmap(size_t size, int protection, int flags, int file, uint64_
     if (MAP_SHARED != flags)
         fake_violation("device mapped with flags %#x", (unsigned)flags);
     if (is_open(file, FILE_DEVICE))
-        memory = fake_memory_map(file, size, protection, offset);
+        memory = fake_driver_map(file, size, protection, offset);
     error = errno;
     pthread_mutex_unlock(&kernel_lock);
     errno = error;
@@ -169,7 +196,7 @@ static int fake_munmap(void *address, size_t size)
     int result;
 
     pthread_mutex_lock(&kernel_lock);
-    result = fake_memory_unmap(address, size);
+    result = fake_driver_unmap(address, size);
     pthread_mutex_unlock(&kernel_lock);
     return result;
 }
@@ -181,7 +208,7 @@ static ssize_t fake_pread(int file, void *buffer, size_t size, uint64_t offset)
 
     if (!is_open(file, FILE_REGISTERS) || fake_planned(FAKE_REGS))
         return -1;
-    value = htole64(fake_driver_access((uint32_t)offset, (unsigned)size, false, 0));
+    value = htole64(fake_driver_access(0, (uint32_t)offset, (unsigned)size, false, 0));
     memcpy(buffer, &value, size);
     return (ssize_t)size;
 }
@@ -193,7 +220,7 @@ static ssize_t fake_pwrite(int file, const void *buffer, size_t size, uint64_t o
     if (!is_open(file, FILE_REGISTERS) || fake_planned(FAKE_REGS))
         return -1;
     memcpy(&value, buffer, size);
-    fake_driver_access((uint32_t)offset, (unsigned)size, true, le64toh(value));
+    fake_driver_access(0, (uint32_t)offset, (unsigned)size, true, le64toh(value));
     return (ssize_t)size;
 }
 
@@ -224,7 +251,6 @@ void fake_kernel_start(uint32_t groups)
     fake_kernel.groups = groups;
     fake_kernel.members_max = GBA_MEMBERS_MAX;
     fake_kernel.features = GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS | GBA_FEATURE_OWNER;
-    fake_memory_start();
     fake_driver_start(groups);
     real_sys = gba_cdev_sys;
     gba_cdev_sys = &fake_sys;
@@ -232,18 +258,6 @@ void fake_kernel_start(uint32_t groups)
 
 void fake_kernel_stop(void)
 {
-    fake_memory_stop();
     pthread_mutex_destroy(&kernel_lock);
     gba_cdev_sys = real_sys;
-}
-
-void fake_kernel_die(void)
-{
-    struct fake_seat *seat;
-
-    fake_kernel.dead = true;
-    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;) {
-        fake_seat_revoke(seat, GBA_REVOKED_DEAD);
-        seat->events |= GBA_EVENT_DEAD;
-    }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A kernel with a GBA driver, inside the test: the system calls of gba/dev/cdev.h on the models of
- * the device and of its driver. Each open file is a process for the driver, as gba_ioctl.h
- * specifies.
+ * A kernel with the GBA driver, inside the test: the system calls of gba/dev/cdev.h on the files of
+ * contrib/driver and the model of the device. Each open file is a process for the driver, as
+ * gba_ioctl.h specifies.
  *
  * Doorbells are ordinary memory, so a store to them triggers nothing. The device works when the
  * test calls fake_kernel_run, and in WAIT. The fake kernel detects forbidden calls of the library
@@ -11,7 +11,10 @@
 #ifndef GBA_TESTS_FAKE_KERNEL_H
 #define GBA_TESTS_FAKE_KERNEL_H
 
-#include "gba/dev/cdev.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "gba/spec/gba_ioctl.h"
 
 #define FAKE_KERNEL_PATH    "/dev/gba0"
@@ -32,22 +35,18 @@ struct fake_kernel {
     void (*forge_join)(struct gba_ioc_join *join); /* changes what JOIN returns; NULL: nothing */
     void (*on_sleep)(void);                        /* called where WAIT sleeps; NULL: time passes */
     uint32_t user_groups_max;                      /* of each user; 0: no limit */
-    uint32_t memberships_max;                      /* of each file; 0: no limit */
     bool no_device;                                /* open: ENOENT */
     bool plain_file;                               /* fstat: no character device */
-    bool old_driver;    /* of version 2: knows only the QUERY of that version */
-    bool replaced;      /* the program has closed the device, and given its number to a file */
-    bool other_process; /* calls come from a process that does not own the file */
-    bool probing;       /* the test itself makes invalid calls: they are no violations */
-    uint32_t uid;       /* of the caller */
-    bool admin;         /* the caller has CAP_SYS_ADMIN */
-    bool dead;          /* by fake_kernel_die: not to be set */
+    bool old_driver; /* of version 2: knows only the QUERY of that version */
+    bool replaced;   /* the program has closed the device, and given its number to a file */
+    uint32_t uid;    /* of the caller */
+    bool admin;      /* the caller has CAP_SYS_ADMIN */
+    bool dead;       /* by fake_kernel_die: not to be set */
     struct {
         uint32_t violations;
         char violation[160];
-        uint32_t open_files, doorbells, pages,
-            slots;              /* existing now; pages: mappings of flag pages */
-        uint32_t ioctls, waits; /* so far; waits: sleeps of WAIT */
+        uint32_t open_files, doorbells, pages; /* existing now; pages: mappings of flag pages */
+        uint32_t ioctls, waits;                /* so far; waits: sleeps of WAIT */
     } seen;
 };
 extern struct fake_kernel fake_kernel;
@@ -63,7 +62,12 @@ void fake_kernel_fail(unsigned long call, int error, unsigned times);
  * of arrivals. */
 uint32_t fake_kernel_run(void);
 
-/* The device dies, or is unplugged: the driver revokes all memberships. [DRV-17] */
+/* The device dies, or is unplugged: the driver revokes all memberships. [DRV-17] Then it is as
+ * after power-on again. */
 void fake_kernel_die(void);
+void fake_kernel_revive(void);
+
+/* The release flags of the driver's memberships. */
+uint32_t fake_kernel_slots(void);
 
 #endif

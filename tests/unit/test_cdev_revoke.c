@@ -87,7 +87,7 @@ static void revoked(void (*happen)(void))
         assert_int_not_equal(gba_barrier_test(pair.team[0]), GBA_OK);
         assert_int_equal(fake_kernel.seen.waits, GBA_WAIT_SLEEP == waits[i] ? 3 : 0);
         scene_end();
-        fake_kernel.dead = false;
+        fake_kernel_revive();
         fake_kernel.seen.waits = 0;
     }
     assert_silent();
@@ -114,7 +114,7 @@ CDEV_TEST(released_and_unplugged)
         assert_int_equal(gba_team_rounds(pair.team[0]), 1);
         assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
         scene_end();
-        fake_kernel.dead = false;
+        fake_kernel_revive();
     }
 }
 
@@ -207,7 +207,7 @@ DEV_TEST(test_DRV_18_a_member_dies)
 
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
     assert_false(gba_dev_cdev.died(a));
-    fake_driver_release(((struct gba_cdev *)other)->file.number);
+    fake_driver_end(((struct gba_cdev *)other)->file.number);
     assert_int_equal(gba_dev_cdev.sleep(b, 1, 1000), GBA_OK); /* takes the event */
     for (int i = 0; i < 3; i++) {
         assert_true(gba_dev_cdev.died(a));
@@ -229,7 +229,7 @@ DEV_TEST(closed_by_somebody)
     struct gba_membership *a = cdev_membership(dev, &handle, 0),
                           *b = cdev_membership(dev, &handle, 1);
 
-    fake_driver_release(((struct gba_cdev *)dev)->file.number);
+    fake_driver_end(((struct gba_cdev *)dev)->file.number);
     assert_silent();
     assert_int_equal(gba_dev_cdev.failure(a), GBA_ERR_DEAD);
     assert_logged("this process closed the file of /dev/gba0");
@@ -250,14 +250,6 @@ DEV_TEST(a_reason_of_a_later_version)
     gba_dev_cdev.leave(membership);
 }
 
-static void other_dies(void)
-{
-    struct fake_seat *seat;
-
-    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
-        seat->events |= GBA_EVENT_DIED;
-}
-
 /* The watchdog reports a round that a death has stalled after five seconds, not after stuck_after.
  */
 CDEV_TEST(a_death_is_reported)
@@ -265,7 +257,7 @@ CDEV_TEST(a_death_is_reported)
     scene_begin(GBA_WAIT_YIELD);
     pair.team[0]->watchdog.report_after = 3600ull * 1000000000u;
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
-    scene.happen = other_dies;
+    scene.happen = fake_driver_post_died;
     scene.late = 1;
     alarm(test_limit(120));
     assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
@@ -299,7 +291,7 @@ CDEV_TEST(a_death_of_an_earlier_group)
 
     scene_begin(GBA_WAIT_YIELD);
     pair.team[0]->watchdog.report_after = hour;
-    other_dies();
+    fake_driver_post_died();
     assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
     fake_kernel_run();
     while (!pair.team[0]->watchdog.died)
