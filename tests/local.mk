@@ -30,8 +30,8 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 # pure.
 GBA_MODEL_TESTS = tests/unit/test_control_search
 # These can also run beside a design, and write the vectors.
-GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_control tests/unit/test_ports
+GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_errors tests/unit/test_model_rounds \
+	tests/unit/test_control tests/unit/test_ports
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
@@ -250,13 +250,10 @@ tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_t
 tests_unit_test_sim_alloc_LDFLAGS = -Wl,--wrap=fallocate
 
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
-tests_unit_test_model_config_SOURCES = tests/unit/test_model_config.c tests/unit/model_bench.h
 tests_unit_test_model_errors_SOURCES = tests/unit/test_model_errors.c tests/unit/model_bench.h
 tests_unit_test_model_rounds_SOURCES = tests/unit/test_model_rounds.c tests/unit/model_bench.h
-tests_unit_test_control_SOURCES = tests/unit/test_control.c tests/unit/control_bench.h \
-	tests/unit/model_bench.h
-tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench.h \
-	tests/unit/model_bench.h
+tests_unit_test_control_SOURCES = tests/unit/test_control.c tests/unit/model_bench.h
+tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/model_bench.h
 tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 	tests/unit/control_search.h tests/unit/search.h
 

@@ -20,7 +20,7 @@ extern "C" {
 #define GBA_DUT_VERSION 1u
 
 struct gba_dut_access {
-    uint32_t port;  /* through which the access comes; 0 on a device without ports */
+    uint32_t port;  /* through which the access comes */
     uint32_t write; /* 1: a write */
     uint32_t width; /* bytes: 1, 2, 4, 8 */
     uint32_t address;
@@ -42,7 +42,7 @@ struct gba_dut {
     uint32_t reserved;
 
     /* A device after power-on, with all ports down [CFG-8, PORT-3]. groups: 1 to GBA_GROUPS. ports:
-     * 0 to GBA_PORTS_MAX. uuid: the value of GBA_DEV_UUID. NULL: it cannot be had. */
+     * 1 to GBA_PORTS_MAX. uuid: the value of GBA_DEV_UUID. NULL: it cannot be had. */
     void *(*create)(uint32_t groups, uint32_t ports, const uint64_t uuid[2]);
     void (*destroy)(void *device);
 

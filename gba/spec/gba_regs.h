@@ -49,24 +49,20 @@
 #define GBA_REG_ARRIVAL       0x010u /* u64: write = arrive; read = SEQUENCE:ARRIVED_COUNT */
 #define GBA_REG_ARRIVED_COUNT 0x010u /* u32 RO: low half of ARRIVAL */
 #define GBA_REG_SEQUENCE      0x014u /* u32 RW: high half of ARRIVAL; the last round completed */
-#define GBA_REG_LAST_ERROR    0x018u /* u32 RO: GBA_ERROR_* of the newest error, 0 after RESET */
+#define GBA_REG_LAST_ERROR    0x018u /* u32 RO: GBA_ERROR_* of the newest error, 0 after a reset */
 #define GBA_REG_GENERATION    0x01Cu /* u32 RO: of the newest allocation, 0 before the first */
 #define GBA_REG_MEMBER_MASK   0x020u /* 12 x u64 RW: bit m of word m / 64 is member m */
 #define GBA_REG_ARRIVED_MASK  0x080u /* 12 x u64 RO */
 #define GBA_REG_COUNTERS      0x800u /* GBA_COUNTERS x u64 RO: GBA_COUNTER_* */
 
 #define GBA_CONTROL_ENABLE (1u << 0) /* the configuration is complete */
-#define GBA_CONTROL_RESET                                                                         \
-    (1u << 1)                        /* write 1: as after power-on, but for the counters; reads 0 \
-                                      */
 #define GBA_CONTROL_ARM    (1u << 2) /* arrivals are taken; needs ENABLE */
 #define GBA_CONTROL_IRQ_EN (1u << 3) /* interrupt on an error */
-#define GBA_CONTROL_BITS   0xFu
 
 #define GBA_STATUS_READY    (1u << 0) /* ENABLE and ARM: arrivals are taken */
 #define GBA_STATUS_ACTIVE   (1u << 1) /* a member has arrived in the current round */
 #define GBA_STATUS_COMPLETE (1u << 2) /* a round has completed, and no member has arrived since */
-#define GBA_STATUS_ERROR    (1u << 3) /* an error was counted since RESET */
+#define GBA_STATUS_ERROR    (1u << 3) /* an error was counted since the reset */
 
 /* Values of LAST_ERROR. [ERR] */
 #define GBA_ERROR_NONE     0u
@@ -96,7 +92,7 @@
 #define GBA_DEV_MEMBERS_MAX 0x00Cu /* u32 RO: 708 */
 #define GBA_DEV_BAD_ACCESS  0x010u /* u64 RO: errors of access that belong to no group */
 #define GBA_DEV_GROUPS_FREE 0x018u /* u32 RO: groups that are not allocated */
-#define GBA_DEV_PORTS       0x01Cu /* u32 RO: ports, 0 to 708; 0: no control unit [DEV-5] */
+#define GBA_DEV_PORTS       0x01Cu /* u32 RO: ports, 1 to 708 */
 #define GBA_DEV_UUID        0x020u /* 2 x u64 RO: the same for every host of one switch unit */
 
 #define GBA_DEV_ID_VALUE 0x30414247u /* "GBA0", little endian */

@@ -178,8 +178,7 @@ uint32_t gba_control_arm(struct gba_model *model, uint32_t port, uint32_t group,
     /* Complete: each member has joined, given an address, and not left. */
     if (g->record.life == GBA_LIFE_ARMED || !gba_model_is_complete(g))
         return GBA_RESULT_BUSY;
-    gba_model_store(g, GBA_REG_SEQUENCE, sequence);
-    gba_model_store(g, GBA_REG_CONTROL, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
+    gba_model_arm(g, sequence);
     g->record.life = GBA_LIFE_ARMED;
     return GBA_RESULT_OK;
 }

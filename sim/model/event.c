@@ -20,10 +20,9 @@ void gba_model_clear(struct gba_model_effects *effects)
     effects->releases = 0;
 }
 
-bool gba_model_is_bound(const struct gba_model *model, const struct gba_model_group *group,
-                        uint32_t member, uint32_t port)
+bool gba_model_is_bound(const struct gba_model_group *group, uint32_t member, uint32_t port)
 {
-    return model->ports == 0 || group->bound[member] == 1 + port;
+    return group->bound[member] == 1 + port;
 }
 
 bool gba_model_concerns(const struct gba_model_group *group, uint32_t port)
@@ -76,16 +75,12 @@ void gba_model_report(struct gba_model *model, uint32_t group, uint32_t port, ui
     if (error == GBA_ERROR_NONE)
         return;
     effects->error = error;
-    if (model->ports != 0 && !gba_model_concerns(g, port)) {
+    if (!gba_model_concerns(g, port)) {
         gba_word_add_relaxed(&model->bad_access,
                              1); /* a stranger does not even change the error status [PORT-2] */
         return;
     }
     gba_model_count(&g->core, error);
-    if ((g->core.control & GBA_CONTROL_IRQ_EN) == 0)
-        return;
-    if (model->ports == 0)
-        gba_model_interrupt(0, effects);
-    else
+    if ((g->core.control & GBA_CONTROL_IRQ_EN) != 0)
         gba_model_raise(model, group, port, GBA_IRQ_ERROR, effects);
 }

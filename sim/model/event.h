@@ -12,10 +12,8 @@
  * first interrupt, because an arrival must stay cheap. */
 void gba_model_clear(struct gba_model_effects *effects);
 
-/* Whether that member, below GBA_MEMBERS_MAX, is bound to that port. Without ports each member is.
- * [PORT-5, DEV-5] */
-bool gba_model_is_bound(const struct gba_model *model, const struct gba_model_group *group,
-                        uint32_t member, uint32_t port);
+/* Whether that member, below GBA_MEMBERS_MAX, is bound to that port. [PORT-5] */
+bool gba_model_is_bound(const struct gba_model_group *group, uint32_t member, uint32_t port);
 
 /* Whether the port has a member in the group, or holds it as its allocator. [PORT-2] */
 bool gba_model_concerns(const struct gba_model_group *group, uint32_t port);

@@ -11,15 +11,6 @@ static bool mask_has(const uint64_t *mask, uint32_t member)
     return (mask[member / 64] >> (member % 64) & 1) != 0;
 }
 
-static uint32_t mask_count(const uint64_t *mask)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < GBA_MASK_WORDS; i++)
-        count += (uint32_t)__builtin_popcountll(mask[i]);
-    return count;
-}
-
 /* The bits of one word of a mask for the members 0 to members - 1. */
 static uint64_t mask_bits(uint32_t members, uint32_t word)
 {
@@ -67,36 +58,17 @@ void gba_model_prepare(struct gba_model_group *group, uint32_t members)
 
 bool gba_model_is_complete(const struct gba_model_group *group)
 {
-    const struct gba_model_core *core = &group->core;
-
-    if (core->member_count < 1 || mask_count(core->member_mask) != core->member_count)
-        return false;
-    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
-        if (mask_has(core->member_mask, member) && group->table[member] == 0)
+    for (uint32_t member = 0; member < group->core.member_count; member++) {
+        if (group->table[member] == 0)
             return false;
     }
     return true;
 }
 
-static uint32_t write_control(struct gba_model_group *group, uint32_t value)
+void gba_model_arm(struct gba_model_group *group, uint32_t sequence)
 {
-    struct gba_model_core *core = &group->core;
-    bool was_ready = is_ready(core);
-
-    if (value & GBA_CONTROL_RESET) {
-        gba_model_reset(group);
-        return GBA_ERROR_NONE;
-    }
-    if ((value & ~GBA_CONTROL_BITS) || ((value & GBA_CONTROL_ARM) && !(value & GBA_CONTROL_ENABLE)))
-        return GBA_ERROR_CONFIG;
-    /* Only the change from 0 to 1 is checked: later writes must succeed after a member has left. */
-    if ((value & GBA_CONTROL_ENABLE) && !(core->control & GBA_CONTROL_ENABLE) &&
-        !gba_model_is_complete(group))
-        return GBA_ERROR_CONFIG;
-    core->control = value;
-    if (was_ready && !is_ready(core))
-        clear_arrived(core); /* abandons the round [CFG-6] */
-    return GBA_ERROR_NONE;
+    group->core.sequence = sequence;
+    group->core.control = GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN;
 }
 
 uint32_t gba_model_store_table(struct gba_model_group *group, uint32_t member, uint64_t address)
@@ -107,37 +79,6 @@ uint32_t gba_model_store_table(struct gba_model_group *group, uint32_t member, u
         return GBA_ERROR_CONFIG;
     group->table[member] = address;
     return GBA_ERROR_NONE;
-}
-
-/* Write a register that takes the write. Not ARRIVAL: only ARRIVAL has effects outside the
- * group. */
-uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_t value)
-{
-    struct gba_model_core *core = &group->core;
-    uint32_t word;
-
-    if (offset == GBA_REG_CONTROL)
-        return write_control(group, (uint32_t)value);
-    /* The other registers describe the members or the round: fixed while ENABLE is 1. [CFG-1,
-     * CFG-2] */
-    if (core->control & GBA_CONTROL_ENABLE)
-        return GBA_ERROR_CONFIG;
-    switch (offset) {
-    case GBA_REG_MEMBER_COUNT:
-        if (value > GBA_MEMBERS_MAX)
-            return GBA_ERROR_CONFIG;
-        core->member_count = (uint32_t)value;
-        return GBA_ERROR_NONE;
-    case GBA_REG_SEQUENCE:
-        core->sequence = (uint32_t)value;
-        return GBA_ERROR_NONE;
-    default:
-        word = (offset - GBA_REG_MEMBER_MASK) / 8;
-        if (value & ~mask_bits(GBA_MEMBERS_MAX, word)) /* [CFG-3] */
-            return GBA_ERROR_CONFIG;
-        core->member_mask[word] = value;
-        return GBA_ERROR_NONE;
-    }
 }
 
 /* Read a register that takes the read. */
@@ -179,11 +120,11 @@ static void release(struct gba_model_group *group, uint32_t member,
 {
     if (group->table[member] == 0)
         return;
-    effects->release[effects->releases++] = (struct gba_model_release){
-        .address = group->table[member],
-        .member = member,
-        .sequence = group->core.sequence,
-        .port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u};
+    effects->release[effects->releases++] =
+        (struct gba_model_release){.address = group->table[member],
+                                   .member = member,
+                                   .sequence = group->core.sequence,
+                                   .port = group->bound[member] - 1u};
     group->core.counters[GBA_COUNTER_RELEASES]++;
 }
 
@@ -242,14 +183,13 @@ static void arrive_now(struct gba_model *model, uint32_t id, uint32_t member,
 
 /* What an arrival and a NOTIFY of that member through that port have in common. The order of the
  * checks is the precedence of the errors. [ARR-2] */
-static uint32_t check_member(const struct gba_model *model, const struct gba_model_group *group,
-                             uint32_t member, uint32_t port)
+static uint32_t check_member(const struct gba_model_group *group, uint32_t member, uint32_t port)
 {
     if (!is_ready(&group->core))
         return GBA_ERROR_DISABLED;
     if (member >= GBA_MEMBERS_MAX || !mask_has(group->core.member_mask, member))
         return GBA_ERROR_MEMBER;
-    return gba_model_is_bound(model, group, member, port) ? GBA_ERROR_NONE : GBA_ERROR_MEMBER;
+    return gba_model_is_bound(group, member, port) ? GBA_ERROR_NONE : GBA_ERROR_MEMBER;
 }
 
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
@@ -259,7 +199,7 @@ void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint6
     struct gba_model_core *core = &group->core;
     uint32_t sequence = GBA_ARRIVAL_SEQ(value);
     uint32_t member = GBA_ARRIVAL_MEMBER(value);
-    uint32_t error = check_member(model, group, member, port);
+    uint32_t error = check_member(group, member, port);
 
     gba_model_clear(effects);
     if (error != GBA_ERROR_NONE) {
@@ -280,7 +220,7 @@ void gba_model_notify(struct gba_model *model, uint32_t id, uint32_t port, uint6
 {
     struct gba_model_group *group = &model->group[id];
     uint32_t sequence = GBA_ARRIVAL_SEQ(value);
-    uint32_t error = check_member(model, group, GBA_ARRIVAL_MEMBER(value), port);
+    uint32_t error = check_member(group, GBA_ARRIVAL_MEMBER(value), port);
     uint64_t *word = &group->record.notify[port / 64];
 
     if (error != GBA_ERROR_NONE) {

@@ -66,7 +66,6 @@ static const struct reg table_regs[] = {
     {0, GBA_MEMBERS_MAX, GBA_TABLE_ENTRY_SIZE, READABLE | WRITABLE},
 };
 
-/* Without ports there are no events, and so only the first register. [BELL-1] */
 static const struct reg doorbell_regs[] = {
     {GBA_BELL_ARRIVAL, 1, 8, WRITABLE},
     {GBA_BELL_NOTIFY, 1, 8, WRITABLE},
@@ -148,7 +147,7 @@ static uint64_t read_none(uint8_t width)
     return width >= 8 ? GBA_READ_NONE : (1ull << (8 * width)) - 1;
 }
 
-static bool group_takes(const struct gba_model *model, enum aperture aperture, uint32_t offset,
+static bool group_takes(enum aperture aperture, uint32_t offset,
                         const struct gba_model_access *access)
 {
     switch (aperture) {
@@ -157,25 +156,24 @@ static bool group_takes(const struct gba_model *model, enum aperture aperture, u
     case TABLE:
         return reg_takes(table_regs, ENTRIES(table_regs), offset, access->width, access->write);
     default:
-        return reg_takes(doorbell_regs, model->ports != 0 ? 2 : 1, offset, access->width,
+        return reg_takes(doorbell_regs, ENTRIES(doorbell_regs), offset, access->width,
                          access->write);
     }
 }
 
-/* Write an entry of the release table. With ports, JOIN decides whose entry it is. [PORT-5] */
-static uint32_t write_table(const struct gba_model *model, struct gba_model_group *group,
-                            uint32_t port, uint32_t member, uint64_t address)
+/* Write an entry of the release table. JOIN decides whose entry it is. [PORT-5] */
+static uint32_t write_table(struct gba_model_group *group, uint32_t port, uint32_t member,
+                            uint64_t address)
 {
-    if (!gba_model_is_bound(model, group, member, port))
+    if (!gba_model_is_bound(group, member, port))
         return GBA_ERROR_MEMBER;
     return gba_model_store_table(group, member, address);
 }
 
 /* A bus address is visible only to the host that it belongs to. [PORT-5] */
-static uint64_t read_table(const struct gba_model *model, const struct gba_model_group *group,
-                           uint32_t port, uint32_t member)
+static uint64_t read_table(const struct gba_model_group *group, uint32_t port, uint32_t member)
 {
-    return gba_model_is_bound(model, group, member, port) ? group->table[member] : 0;
+    return gba_model_is_bound(group, member, port) ? group->table[member] : 0;
 }
 
 /* Make a write that the register takes. */
@@ -183,9 +181,8 @@ static void write_group(struct gba_model *model, uint32_t id, enum aperture aper
                         uint32_t offset, const struct gba_model_access *access,
                         struct gba_model_effects *effects)
 {
-    struct gba_model_group *group = &model->group[id];
-    uint64_t value = access->width == 4 ? (uint32_t)access->value : access->value;
-    uint32_t error;
+    uint64_t value = access->value;
+    uint32_t error = GBA_ERROR_CONFIG; /* only the control unit configures [CFG-9] */
 
     if (aperture == DOORBELL && offset == GBA_BELL_NOTIFY) {
         gba_model_notify(model, id, access->port, value, effects);
@@ -196,11 +193,7 @@ static void write_group(struct gba_model *model, uint32_t id, enum aperture aper
         return;
     }
     if (aperture == TABLE)
-        error = write_table(model, group, access->port, offset / GBA_TABLE_ENTRY_SIZE, value);
-    else if (model->ports != 0)
-        error = GBA_ERROR_CONFIG; /* only the control unit configures [CFG-9] */
-    else
-        error = gba_model_store(group, offset, value);
+        error = write_table(&model->group[id], access->port, offset / GBA_TABLE_ENTRY_SIZE, value);
     gba_model_report(model, id, access->port, error, effects);
 }
 
@@ -211,14 +204,14 @@ static void access_group(struct gba_model *model, uint32_t id, enum aperture ape
 {
     const struct gba_model_group *group = &model->group[id];
 
-    if (!group_takes(model, aperture, offset, access)) {
+    if (!group_takes(aperture, offset, access)) {
         if (!access->write)
             effects->value = read_none(access->width);
         gba_model_report(model, id, access->port, GBA_ERROR_ACCESS, effects);
     } else if (access->write) {
         write_group(model, id, aperture, offset, access, effects);
     } else if (aperture == TABLE) {
-        effects->value = read_table(model, group, access->port, offset / GBA_TABLE_ENTRY_SIZE);
+        effects->value = read_table(group, access->port, offset / GBA_TABLE_ENTRY_SIZE);
     } else {
         effects->value = gba_model_load(group, id, offset, access->width);
     }
@@ -245,7 +238,7 @@ static uint32_t access_page(struct gba_model *model, enum aperture aperture, uin
 /* Whether the access reaches the device. [PORT-3] */
 static bool is_up(const struct gba_model *model, uint32_t port)
 {
-    return model->ports == 0 || (port < model->ports && model->port[port].up != 0);
+    return port < model->ports && model->port[port].up != 0;
 }
 
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
@@ -259,9 +252,9 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
         effects->value = access->write ? 0 : read_none(access->width);
         return;
     }
-    if (aperture == DEVICE_PAGE || (aperture == PORT_PAGE && model->ports != 0)) {
+    if (aperture == DEVICE_PAGE || aperture == PORT_PAGE) {
         effects->error = access_page(model, aperture, offset, access, effects);
-    } else if (aperture != PORT_PAGE && aperture != NOWHERE && group < model->groups) {
+    } else if (aperture != NOWHERE && group < model->groups) {
         access_group(model, group, aperture, offset, access, effects);
         return;
     } else {

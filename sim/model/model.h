@@ -38,8 +38,8 @@ struct gba_model_core {
 /* The state of a group in the control unit. */
 enum gba_model_life { GBA_LIFE_FREE, GBA_LIFE_ALLOCATED, GBA_LIFE_ARMED };
 
-/* What the control unit keeps about a group. All 0 on a device without a control unit. The
- * structures of the state have no padding, so that two states can be compared as memory. */
+/* What the control unit keeps about a group. The structures of the state have no padding, so that
+ * two states can be compared as memory. */
 struct gba_model_record {
     uint32_t life; /* GBA_LIFE_* */
     uint32_t generation;
@@ -58,7 +58,7 @@ struct gba_model_record {
 struct gba_model_group {
     struct gba_model_core core;
     uint64_t table[GBA_MEMBERS_MAX]; /* release addresses; 0 = none */
-    uint16_t bound[GBA_MEMBERS_MAX]; /* 1 + the port of the member; 0 = none, or no ports */
+    uint16_t bound[GBA_MEMBERS_MAX]; /* 1 + the port of the member; 0 = none */
     struct gba_model_record record;
 };
 
@@ -74,7 +74,7 @@ struct gba_model_port {
 
 struct gba_model {
     uint32_t groups; /* number of groups, 1 to GBA_GROUPS */
-    uint32_t ports;  /* number of ports; 0: one host and no control unit */
+    uint32_t ports;  /* number of ports, 1 to GBA_PORTS_MAX */
     uint32_t version;
     uint32_t reserved;
     uint64_t uuid[2];
@@ -87,7 +87,7 @@ struct gba_model {
 struct gba_model_access {
     bool write;
     uint8_t width; /* bytes: 1, 2, 4, 8 */
-    uint16_t port; /* through which the access comes; 0 on a device without ports */
+    uint16_t port; /* through which the access comes */
     uint32_t address;
     uint64_t value;  /* of a write */
     uint64_t random; /* fresh for each access, and secret: the key of an ALLOC */
@@ -104,7 +104,7 @@ struct gba_model_release {
 struct gba_model_effects {
     uint64_t value;    /* of a read; all ones of its width if refused */
     uint32_t error;    /* the error of this access, GBA_ERROR_* */
-    bool interrupt;    /* the device interrupts: the ports below, or the only host */
+    bool interrupt;    /* the device interrupts the ports below */
     bool completed;    /* this access completed a round */
     uint32_t releases; /* entries of release[]; the caller stores them in this order */
     uint64_t interrupts[GBA_MODEL_PORT_WORDS]; /* a bit a port; the interrupts follow the stores */
@@ -112,9 +112,8 @@ struct gba_model_effects {
 };
 
 /*
- * Set the state at power-on; all ports are down. groups: 1 to GBA_GROUPS. ports: 0 to
- * GBA_PORTS_MAX; 0: a device of one host, without a control unit [DEV-5]. uuid: the value of
- * GBA_DEV_UUID.
+ * Set the state at power-on; all ports are down. groups: 1 to GBA_GROUPS. ports: 1 to
+ * GBA_PORTS_MAX. uuid: the value of GBA_DEV_UUID.
  */
 void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
                     const uint64_t uuid[2]);
@@ -136,10 +135,10 @@ int gba_model_group_of(const struct gba_model *model, uint32_t address);
 
 /*
  * Make one access. It touches only the group of that address, or, without a group, only
- * model->bad_access. Accesses to different groups may therefore run at the same time. On a device
- * with ports there are two exceptions: the port page belongs to no group, but a command touches
- * its group, and ALLOC reads all groups; and what a port does to a group that does not concern it
- * counts in model->bad_access, by an atomic addition.
+ * model->bad_access. Accesses to different groups may therefore run at the same time, with two
+ * exceptions: the port page belongs to no group, but a command touches its group, and ALLOC reads
+ * all groups; and what a port does to a group that does not concern it counts in
+ * model->bad_access, by an atomic addition.
  * effects: all fields are set, except release[] beyond `releases`.
  */
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,

@@ -7,7 +7,7 @@ module gba_decode #(
     input wire [31:0] address,
     input wire [3:0] width,
     input wire write,
-    input wire ports, // the device has ports [DEV-5]
+    input wire ports, // the device has ports; without them only the proofs use it
     output reg [2:0] aperture,
     output reg [4:0] group,
     output reg [15:0] offset,

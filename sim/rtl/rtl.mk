@@ -58,7 +58,7 @@ conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
 		-Wl,-rpath,'$$ORIGIN' -pthread -lm -ldl
 
 # The rule tests of the model, on the design.
-rules := model model_config model_errors model_rounds control ports
+rules := model model_errors model_rounds control ports
 test_%: $(TOP)/tests/unit/test_%.c libgbartl.so $(wildcard $(TOP)/tests/unit/*.h)
 	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -lcmocka -Wl,-rpath,'$$ORIGIN'
 rules: $(addprefix test_,$(rules))

@@ -33,18 +33,14 @@ static const struct conf_backend conf_cdev = {
     .start = cdev_start,
     .stop = cdev_stop,
     .run = cdev_run,
-    .ports = true,
 };
 
 /* Without a name and a job, the simulator serves this process alone. */
-static const struct conf_backend conf_sim = {
-    .name = "sim", .path = "sim", .ops = &gba_dev_sim, .ports = true};
+static const struct conf_backend conf_sim = {.name = "sim", .path = "sim", .ops = &gba_dev_sim};
 
 /* The simulator with release stores that come late and in any order. */
-static const struct conf_backend conf_sim_slow = {.name = "sim with latency",
-                                                  .path = "sim?latency=2us&jitter=3us",
-                                                  .ops = &gba_dev_sim,
-                                                  .ports = true};
+static const struct conf_backend conf_sim_slow = {
+    .name = "sim with latency", .path = "sim?latency=2us&jitter=3us", .ops = &gba_dev_sim};
 
 const struct conf_backend *const conf_backends[] = {&conf_sim, &conf_sim_slow, &conf_cdev, NULL};
 

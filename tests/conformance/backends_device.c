@@ -12,7 +12,7 @@
 #define EXIT_SKIP 77 /* for automake */
 
 static struct conf_backend conf_device = {
-    .ops = &gba_dev_cdev, .flag_at_join = true, .ports = true, .no_registers = true};
+    .ops = &gba_dev_cdev, .flag_at_join = true, .no_registers = true};
 
 const struct conf_backend *const conf_backends[] = {&conf_device, NULL};
 

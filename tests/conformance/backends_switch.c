@@ -26,21 +26,12 @@ static struct daemon fast, slow;
 static char directory[] = "/tmp/gba-test-conformance-XXXXXX";
 static char key[64];
 
-static struct conf_backend conf_unix = {.name = "switch",
-                                        .path = fast.unix_path,
-                                        .ops = &gba_dev_switch,
-                                        .ports = true,
-                                        .daemon = true};
-static struct conf_backend conf_tcp = {.name = "switch over TCP",
-                                       .path = fast.tcp_path,
-                                       .ops = &gba_dev_switch,
-                                       .ports = true,
-                                       .daemon = true};
-static struct conf_backend conf_slow = {.name = "switch with latency",
-                                        .path = slow.unix_path,
-                                        .ops = &gba_dev_switch,
-                                        .ports = true,
-                                        .daemon = true};
+static struct conf_backend conf_unix = {
+    .name = "switch", .path = fast.unix_path, .ops = &gba_dev_switch, .daemon = true};
+static struct conf_backend conf_tcp = {
+    .name = "switch over TCP", .path = fast.tcp_path, .ops = &gba_dev_switch, .daemon = true};
+static struct conf_backend conf_slow = {
+    .name = "switch with latency", .path = slow.unix_path, .ops = &gba_dev_switch, .daemon = true};
 
 const struct conf_backend *const conf_backends[] = {&conf_unix, &conf_tcp, &conf_slow, NULL};
 

@@ -23,8 +23,6 @@ struct conf_backend {
     bool flag_at_join; /* a join gives the device the flag, and map_flag only maps it */
     /* Run the steps that hardware does by itself; NULL: the backend needs no call. */
     void (*run)(void);
-    /* The device has ports [DEV-5]: it has NOTIFY, and a member that left cannot arrive [ARR-7]. */
-    bool ports;
     /* It gives user space no access to its registers, so tests of registers are left out. */
     bool no_registers;
     bool daemon; /* a gba-switchd: any process is a client, and has the mailbox of its port */

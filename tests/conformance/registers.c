@@ -104,7 +104,6 @@ static const struct wrong wrong[] = {
     {GBA_TABLE_BASE + GBA_MEMBERS_MAX * GBA_TABLE_ENTRY_SIZE, 8, true},
     {GBA_DOORBELL_BASE, 4, true},
     {GBA_DOORBELL_BASE, 8, false},
-    {GBA_DOORBELL_BASE + GBA_BELL_NOTIFY, 8, true},
     {GBA_DOORBELL_BASE + GBA_DOORBELL_STRIDE - 8, 8, true},
 };
 
@@ -130,8 +129,6 @@ static void wrong_accesses(struct conf *conf)
         const struct wrong *w = &wrong[i];
         uint32_t address = wrong_address(w, group.handle.group);
 
-        if (conf->backend->ports && GBA_DOORBELL_BASE + GBA_BELL_NOTIFY == w->address)
-            continue; /* a register of a device with ports [BELL-1] */
         before = conf_info(conf);
         if (w->write)
             reg_write(conf, address, w->width, VALUE);

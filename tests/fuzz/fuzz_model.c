@@ -2,8 +2,8 @@
 /*
  * libFuzzer target: any sequence of accesses to the model. `check` has what must be true after each
  * one; the unit tests of the model (tests/unit/test_model*.c) have the rules of device.md one by
- * one. The input is a small language in which configuring, arriving and withdrawing are one letter
- * each, because arbitrary addresses alone would hardly ever complete a round.
+ * one. The input is a small language in which making a team, arriving and withdrawing are one
+ * letter each, because arbitrary addresses alone would hardly ever complete a round.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,8 +134,7 @@ static void check(const struct gba_model_access *access)
 {
     const int group = gba_model_group_of(&model, access->address);
     const uint32_t member = GBA_ARRIVAL_MEMBER(access->value);
-    const bool reaches =
-        model.ports == 0 || (access->port < model.ports && model.port[access->port].up != 0);
+    const bool reaches = access->port < model.ports && model.port[access->port].up != 0;
     bool arrives;
 
     for (int g = 0; access->address < GBA_PORT_BASE && g < GROUPS_MAX; g++)
@@ -176,32 +175,6 @@ static void step(bool write, uint8_t width, uint32_t address, uint64_t value)
         check_round(group);
 }
 
-/* Configure a group, mostly with few members: members 0 to n - 1, or spread over the words of the
- * mask. */
-static void configure(uint32_t group, uint8_t how)
-{
-    uint32_t members = how & 0x80 ? 1 + how % 3 : 1 + how % 8;
-    uint32_t stride = how & 0x40 ? 64 : 1;
-
-    step(true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), GBA_CONTROL_RESET);
-    step(true, 4, GBA_GROUP_REG(group, GBA_REG_MEMBER_COUNT), members);
-    for (uint32_t i = 0; i < members; i++) {
-        uint32_t member = i * stride;
-        uint32_t word = GBA_GROUP_REG(group, GBA_REG_MEMBER_MASK + member / 64 * 8);
-        uint64_t mask = stride == 1 ? (2ull << i) - 1 : 1;
-
-        step(true, 8, word, mask);
-        step(true, 8, GBA_TABLE_ENTRY(group, member), 0x1000 * (group + 1) + 8 * member);
-    }
-    /* An address in the table alone does not make a member. */
-    if (how & 8)
-        step(true, 8, GBA_TABLE_ENTRY(group, members * stride), 0xF0000);
-    /* Just below a wrap, so that rounds cross it. */
-    step(true, 4, GBA_GROUP_REG(group, GBA_REG_SEQUENCE),
-         how & 0x20 ? 0xFFFFFFFEu : 0x7FFFFFFEu * (how >> 4 & 1));
-    step(true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
-}
-
 static void any_access(void)
 {
     static const uint8_t widths[] = {4, 8, 4, 8, 1, 2, 4, 8};
@@ -214,60 +187,12 @@ static void any_access(void)
                               GBA_TABLE_BASE + group * GBA_TABLE_STRIDE + offset % GBA_TABLE_STRIDE,
                               GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + offset % 0x10,
                               GBA_DEVICE_BASE + offset % 0x1100,
-                              model.ports != 0 ? GBA_PORT_REG(offset % 0x1A0) : offset << 8 | group,
+                              GBA_PORT_REG(offset % 0x1A0),
                               GBA_GROUP_REG(group, offset % 0x20),
                               GBA_TABLE_ENTRY(group, offset % 16)};
 
     step(how & 1, widths[how >> 1 & 7], bases[how >> 4 & 7], value);
 }
-
-static void one_action(void)
-{
-    uint8_t letter = (uint8_t)take(1);
-    uint32_t group = (letter >> 4 & 3) % GROUPS_MAX;
-    uint32_t next = next_round(group);
-    uint32_t member;
-
-    switch (letter & 15) {
-    case 0:
-        configure(group, (uint8_t)take(1));
-        break;
-    case 1: /* withdraw */
-        step(true, 8, GBA_TABLE_ENTRY(group, take(2) % 716), 0);
-        break;
-    case 2:
-        step(true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), take(1) & 0x1F);
-        break;
-    case 3: /* a sequence near the right one, of any member */
-        member = (uint32_t)take(2) % 712;
-        step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next + (uint8_t)take(1) % 5 - 2, member));
-        break;
-    case 4:
-        step(true, 4, GBA_GROUP_REG(group, GBA_REG_MEMBER_COUNT), take(1) % 10);
-        break;
-    case 5:
-        step(true, 8, GBA_GROUP_REG(group, GBA_REG_MEMBER_MASK), take(1));
-        break;
-    case 6:
-    case 7:
-        any_access();
-        break;
-    case 8: /* a low member, late or in time */
-        member = (uint32_t)take(1);
-        step(true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL),
-             GBA_ARRIVAL(next - (member >> 7), member % 8));
-        break;
-    case 9: /* a whole round, if the group is ready */
-        for (int i = 0; i < 8 && next_round(group) == next; i++)
-            step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next, someone_missing(group)));
-        break;
-    default: /* a missing member arrives */
-        step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next, someone_missing(group)));
-        break;
-    }
-}
-
-/* --- a device with ports --- */
 
 static void command(uint32_t group, uint32_t code, uint32_t member, uint32_t value)
 {
@@ -321,7 +246,7 @@ static void arrive_missing(uint32_t group)
     step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next_round(group), member));
 }
 
-static void one_action_of_ports(void)
+static void one_action(void)
 {
     uint8_t letter = (uint8_t)take(1);
     uint32_t group = (letter >> 4 & 3) % GROUPS_MAX, next = next_round(group);
@@ -376,28 +301,19 @@ static void one_action_of_ports(void)
     }
 }
 
-static void power_on(uint32_t ports)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint64_t uuid[2] = {1, 2};
 
-    port = 0;
-    keys = 0;
-    gba_model_init(&model, GROUPS_MAX, ports, uuid);
-    memset(arrived, 0, sizeof(arrived));
-    for (uint32_t i = 0; i < ports; i++)
-        gba_model_port_up(&model, i, 0);
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
     input = data;
     left = size;
-    power_on((take(1) & 1) != 0 ? PORTS_MAX : 0);
-    while (left > 0) {
-        if (model.ports != 0)
-            one_action_of_ports();
-        else
-            one_action();
-    }
+    port = 0;
+    keys = 0;
+    gba_model_init(&model, GROUPS_MAX, PORTS_MAX, uuid);
+    memset(arrived, 0, sizeof(arrived));
+    for (uint32_t i = 0; i < PORTS_MAX; i++)
+        gba_model_port_up(&model, i, 0);
+    while (left > 0)
+        one_action();
     return 0;
 }

@@ -78,7 +78,7 @@ static const char *rule_of_read(const struct gba_model_access *access)
 static const char *rule_of_write(const struct gba_model_access *access,
                                  const struct gba_model_effects *effects)
 {
-    static const char *const errors[] = {"", "ACC-1", "ARR-6", "ARR-2", "ARR-2", "CFG-1"};
+    static const char *const errors[] = {"", "ACC-1", "ARR-6", "ARR-2", "ARR-2", "CFG-9"};
     static const char *const commands[] = {"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5",
                                            "CMD-6", "CMD-1", "CMD-1", "CMD-9"};
     int group = gba_model_group_of(model, access->address);
@@ -107,8 +107,6 @@ static const char *rule_of_write(const struct gba_model_access *access,
     }
     if (group >= 0 && address >= GBA_TABLE_BASE)
         return access->value == 0 ? "TAB-3" : "TAB-4";
-    if (group >= 0)
-        return address % GBA_GROUP_STRIDE == GBA_REG_CONTROL ? "CFG-6" : "CFG-1";
     if (address == GBA_PORT_REG(GBA_PORT_COMMAND))
         return commands[access->value <= GBA_CMD_MEMBER ? access->value : 0];
     return "IRQ-2";
@@ -196,8 +194,7 @@ static void same_state(const char *rule, const struct gba_model_access *access)
             lockstep_fail(rule, "the state of the ports, or BAD_ACCESS, differs");
         return;
     }
-    if (group < 0 ||
-        (model->ports != 0 && (access->port >= model->ports || model->port[access->port].up == 0)))
+    if (group < 0 || access->port >= model->ports || model->port[access->port].up == 0)
         return;
     same_register(rule, access->port, GBA_GROUP_REG((uint32_t)group, GBA_REG_ARRIVAL), 8);
     same_register(rule, access->port, GBA_GROUP_REG((uint32_t)group, GBA_REG_STATUS), 4);

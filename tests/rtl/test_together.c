@@ -11,11 +11,12 @@
 static struct gba_model_access made[COUNT];
 static struct gba_rtl_outcome outcomes[COUNT];
 
-static struct gba_model_access arrival(uint16_t lane, uint32_t member, uint32_t sequence)
+/* Of a member, through its port. */
+static struct gba_model_access arrival(uint32_t member, uint32_t sequence)
 {
     return (struct gba_model_access){.write = true,
                                      .width = 8,
-                                     .port = lane,
+                                     .port = (uint16_t)(member % PORTS),
                                      .address = GBA_DOORBELL(0),
                                      .value = GBA_ARRIVAL(sequence, member)};
 }
@@ -31,20 +32,26 @@ static void together(uint32_t count)
     gba_rtl_together(&bench, made, count, outcomes, &effects);
 }
 
-/* Without ports, the lanes are those of one host. */
+static void arrive_alone(uint32_t member, uint32_t sequence)
+{
+    bench_port = (uint16_t)(member % PORTS);
+    bench_arrive(0, member, sequence);
+}
+
 static void start(uint32_t members)
 {
     gba_rtl_options()->stalls = 0;
     bench_power_on(4);
-    bench_arm(0, members, 0);
+    bench_join(0, members, PORTS);
+    assert_int_equal(call(0, GBA_CMD_ARM, 0, 0), GBA_RESULT_OK);
 }
 
 TEST(test_ORD_1_two_last_arrivals_at_once)
 {
     start(2);
     for (uint32_t round = 1; round < 20; round++) {
-        made[round % 2] = arrival(0, 0, round);
-        made[1 - round % 2] = arrival(1, 1, round);
+        made[round % 2] = arrival(0, round);
+        made[1 - round % 2] = arrival(1, round);
         together(2);
         assert_int_equal(effects.releases, 2);
         assert_int_equal(effects.release[0].sequence, round);
@@ -76,10 +83,10 @@ TEST(test_ORD_3_the_next_round_does_not_wait)
 
     start(64);
     for (uint32_t i = 0; i < 63; i++)
-        bench_arrive(0, i, 1);
-    made[0] = arrival(0, 63, 1);
-    made[1] = arrival(0, 0, 2);
-    made[2] = arrival(0, 1, 2);
+        arrive_alone(i + 1, 1);
+    made[0] = arrival(0, 1);
+    made[1] = arrival(1, 2);
+    made[2] = arrival(2, 2);
     made[3] = read_arrival(0);
     options->stalls = 80;
     together(4);
@@ -105,9 +112,9 @@ TEST(test_ORD_1_as_one_by_one)
             uint32_t sequence = bench.group[0].core.sequence + i / 20;
 
             random = random * 1664525u + 1013904223u;
-            made[i] = random >> 29 == 0 ? read_arrival(random >> 20 & 3)
-                                        : arrival(random >> 20 & 3, (random >> 24) % 6,
-                                                  sequence + (random >> 27 & 1));
+            made[i] = random >> 29 == 0
+                          ? read_arrival(random >> 20 & 3)
+                          : arrival((random >> 24) % 6, sequence + (random >> 27 & 1));
         }
         gba_rtl_options()->stalls = run % 3 * 40;
         together(COUNT);
@@ -145,7 +152,7 @@ TEST(test_TIME_1_bounds)
         options->multicast = i >= 7;
         start(n);
         for (uint32_t member = 0; member < n; member++)
-            bench_arrive(0, member, 1);
+            arrive_alone(member, 1);
         /* T_MATCH, T_RELEASE: the tables of sim/rtl/README.md and device.md */
         assert_int_equal(options->first_release - options->began - 1, 6);
         assert_int_equal(options->last_release - options->first_release,
@@ -153,8 +160,8 @@ TEST(test_TIME_1_bounds)
     }
     options->multicast = false;
     start(3);
-    made[0] = arrival(0, 0, 1);
-    made[1] = arrival(1, 1, 1);
+    made[0] = arrival(0, 1);
+    made[1] = arrival(1, 1);
     together(2);
     /* T_ACCEPT */
     assert_int_equal(labs((long)outcomes[0].taken - (long)outcomes[1].taken), 2);

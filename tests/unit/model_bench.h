@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device under test: accesses as the bus makes them, and checks of their effects.
+ * A device with four ports under test: accesses as the bus makes them, commands in the name of a
+ * port, and checks of their effects.
  */
 #ifndef GBA_TESTS_MODEL_BENCH_H
 #define GBA_TESTS_MODEL_BENCH_H
@@ -8,18 +9,27 @@
 #include "sim/model/model.h"
 #include "tests/suite.h"
 
+#define PORTS 4u
+
 static struct gba_model bench;
 static struct gba_model before; /* the last access */
 static struct gba_model_effects effects;
 static uint16_t bench_port;   /* through which accesses come */
 static uint64_t bench_random; /* of the last access */
 
+/* The handle of the newest allocation. */
+static uint32_t number, generation;
+static uint64_t key;
+
+/* A device of which all ports are up. */
 static inline void bench_power_on(uint32_t groups)
 {
     static const uint64_t uuid[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull};
 
-    gba_model_init(&bench, groups, 0, uuid);
+    gba_model_init(&bench, groups, PORTS, uuid);
     bench_port = 0;
+    for (uint32_t port = 0; port < PORTS; port++)
+        gba_model_port_up(&bench, port, 0);
 }
 
 /* A test with a device that has just been powered on. */
@@ -31,17 +41,6 @@ static inline void bench_power_on(uint32_t groups)
         name##_bench();             \
     }                               \
     static void name##_bench(void)
-
-/* A device with a control unit; all its ports are up. */
-static inline void bench_power_on_ports(uint32_t groups, uint32_t ports)
-{
-    static const uint64_t uuid[2] = {1, 2};
-
-    gba_model_init(&bench, groups, ports, uuid);
-    bench_port = 0;
-    for (uint32_t port = 0; port < ports; port++)
-        gba_model_port_up(&bench, port, 0);
-}
 
 /* Checks that the device is in that state, to the last bit. cmocka's own comparison goes byte by
  * byte. */
@@ -95,7 +94,7 @@ static inline void bench_refused(bool write, uint8_t width, uint32_t address, ui
         core->counters[GBA_COUNTER_ERR_ACCESS + error - GBA_ERROR_ACCESS]++;
         core->status |= GBA_STATUS_ERROR;
         core->last_error = error;
-        if (bench.ports != 0 && (core->control & GBA_CONTROL_IRQ_EN) != 0)
+        if ((core->control & GBA_CONTROL_IRQ_EN) != 0)
             before.group[group].record.events[bench_port] |= GBA_IRQ_ERROR;
     } else {
         before.bad_access++;
@@ -136,33 +135,114 @@ static inline uint64_t bench_flag(uint32_t group, uint32_t member)
     return 0x100000000ull * (group + 1) + 0x80ull * member;
 }
 
-static inline void bench_member(uint32_t group, uint32_t member)
+static inline uint32_t port_read(uint16_t port, uint32_t reg)
 {
-    uint32_t word = GBA_GROUP_REG(group, GBA_REG_MEMBER_MASK + member / 64 * 8);
-
-    bench_write(8, word, bench_read(8, word) | 1ull << (member % 64));
-    bench_write(8, GBA_TABLE_ENTRY(group, member), bench_flag(group, member));
+    bench_port = port;
+    return (uint32_t)bench_read(4, GBA_PORT_REG(reg));
 }
 
-static inline void bench_control(uint32_t group, uint32_t control)
+static inline void port_write(uint16_t port, uint32_t reg, uint32_t value)
 {
-    bench_write(4, GBA_GROUP_REG(group, GBA_REG_CONTROL), control);
+    bench_port = port;
+    bench_write(4, GBA_PORT_REG(reg), value);
 }
 
-/* Set up members 0 to members - 1, up to the write of CONTROL. */
-static inline void bench_configure(uint32_t group, uint32_t members, uint32_t sequence)
+static inline uint32_t command(uint16_t port, uint32_t code)
 {
-    bench_control(group, GBA_CONTROL_RESET);
-    bench_write(4, GBA_GROUP_REG(group, GBA_REG_MEMBER_COUNT), members);
-    for (uint32_t member = 0; member < members; member++)
-        bench_member(group, member);
-    bench_write(4, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), sequence);
+    port_write(port, GBA_PORT_COMMAND, code);
+    return port_read(port, GBA_PORT_RESULT);
 }
 
+static inline void handle_write(uint16_t port)
+{
+    port_write(port, GBA_PORT_GROUP, number);
+    port_write(port, GBA_PORT_GENERATION, generation);
+    bench_write(8, GBA_PORT_REG(GBA_PORT_KEY), key);
+}
+
+static inline uint32_t alloc_at(uint16_t port, uint32_t group, uint32_t members)
+{
+    uint32_t result;
+
+    port_write(port, GBA_PORT_GROUP, group);
+    port_write(port, GBA_PORT_VALUE, members);
+    result = command(port, GBA_CMD_ALLOC);
+    if (result == GBA_RESULT_OK) {
+        number = port_read(port, GBA_PORT_GROUP);
+        generation = port_read(port, GBA_PORT_GENERATION);
+        key = bench_read(8, GBA_PORT_REG(GBA_PORT_KEY));
+    }
+    return result;
+}
+
+static inline uint32_t alloc(uint16_t port, uint32_t members)
+{
+    return alloc_at(port, GBA_GROUP_ANY, members);
+}
+
+/* A command with the handle, a member and a value. */
+static inline uint32_t call(uint16_t port, uint32_t code, uint32_t member, uint32_t value)
+{
+    handle_write(port);
+    port_write(port, GBA_PORT_MEMBER, member);
+    port_write(port, GBA_PORT_VALUE, value);
+    return command(port, code);
+}
+
+static inline uint32_t join(uint16_t port, uint32_t member)
+{
+    return call(port, GBA_CMD_JOIN, member, 0);
+}
+
+static inline uint32_t leave(uint16_t port, uint32_t member)
+{
+    return call(port, GBA_CMD_LEAVE, member, 0);
+}
+
+static inline void map(uint16_t port, uint32_t member)
+{
+    bench_port = port;
+    bench_write(8, GBA_TABLE_ENTRY(number, member), bench_flag(number, member));
+}
+
+static inline uint32_t membership(uint32_t member)
+{
+    assert_int_equal(call(3, GBA_CMD_MEMBER, member, 0), GBA_RESULT_OK);
+    return port_read(3, GBA_PORT_VALUE);
+}
+
+/* Allocate that group, or GBA_GROUP_ANY, to port 0; all members join and map their flags. Member m
+ * is that of port m % ports. */
+static inline void bench_join(uint32_t group, uint32_t members, uint32_t ports)
+{
+    assert_int_equal(alloc_at(0, group, members), GBA_RESULT_OK);
+    for (uint32_t m = 0; m < members; m++) {
+        assert_int_equal(join((uint16_t)(m % ports), m), GBA_RESULT_OK);
+        map((uint16_t)(m % ports), m);
+    }
+    bench_port = 0;
+}
+
+/* An armed group whose members are all of port 0. */
 static inline void bench_arm(uint32_t group, uint32_t members, uint32_t sequence)
 {
-    bench_configure(group, members, sequence);
-    bench_control(group, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
+    bench_join(group, members, 1);
+    assert_int_equal(call(0, GBA_CMD_ARM, 0, sequence), GBA_RESULT_OK);
+}
+
+/* All members of the newest group, which are of port 0, leave. */
+static inline void bench_leave(uint32_t members)
+{
+    for (uint32_t m = 0; m < members; m++)
+        assert_int_equal(leave(0, m), GBA_RESULT_OK);
+}
+
+/* An armed group of which member m is that of port m. Port 3 has no member. */
+static inline void arm(uint32_t members, uint32_t sequence)
+{
+    assert_true(members < PORTS);
+    bench_join(GBA_GROUP_ANY, members, PORTS);
+    assert_int_equal(call((uint16_t)(members - 1), GBA_CMD_ARM, 0, sequence), GBA_RESULT_OK);
 }
 
 /* A legal arrival. Returns the number of its release stores. */
@@ -180,6 +260,97 @@ static inline void bench_released(uint32_t index, uint32_t group, uint32_t membe
     assert_int_equal(effects.release[index].member, member);
     assert_int_equal(effects.release[index].sequence, sequence);
     assert_true(effects.release[index].address == bench_flag(group, member));
+}
+
+/* A legal arrival of a member through its port. Returns the number of release stores. */
+static inline uint32_t arrive(uint16_t member, uint32_t sequence)
+{
+    bench_port = member;
+    return bench_arrive(number, member, sequence);
+}
+
+static inline void notify(uint16_t member, uint32_t sequence)
+{
+    bench_port = member;
+    bench_write(8, GBA_DOORBELL(number) + GBA_BELL_NOTIFY, GBA_ARRIVAL(sequence, member));
+}
+
+static inline uint32_t events(uint16_t port)
+{
+    bench_port = port;
+    return (uint32_t)bench_read(4, GBA_PORT_EVENT(number));
+}
+
+static inline void acknowledge(uint16_t port, uint32_t bits)
+{
+    bench_port = port;
+    bench_write(4, GBA_PORT_EVENT(number), bits);
+}
+
+/* Whether the last access interrupted that port. */
+static inline bool interrupted(uint32_t port)
+{
+    return effects.interrupt && (effects.interrupts[port / 64] >> (port % 64) & 1) != 0;
+}
+
+static inline void port_down(uint32_t port)
+{
+    memset(&effects, 0xa5, sizeof(effects));
+    gba_model_port_down(&bench, port, &effects);
+}
+
+/* A refused access that counts in BAD_ACCESS and changes nothing else. */
+static inline void refused_stranger(uint16_t port, bool write, uint8_t width, uint32_t address,
+                                    uint64_t value)
+{
+    bench_port = port;
+    assert_int_not_equal(bench_access(write, width, address, value), GBA_ERROR_NONE);
+    assert_int_equal(effects.releases, 0);
+    assert_false(effects.interrupt);
+    before.bad_access++;
+    bench_is(&before);
+}
+
+/* A command that must fail and change nothing but the mailbox. */
+static inline void refused_command(uint16_t port, uint32_t code, uint32_t result)
+{
+    bench_port = port;
+    bench_write(4, GBA_PORT_REG(GBA_PORT_COMMAND), code);
+    before.port[port].command = code;
+    before.port[port].result = result;
+    bench_is(&before);
+    assert_false(effects.interrupt);
+}
+
+static inline void refused_call(uint16_t port, uint32_t code, uint32_t member, uint32_t value,
+                                uint32_t result)
+{
+    handle_write(port);
+    port_write(port, GBA_PORT_MEMBER, member);
+    port_write(port, GBA_PORT_VALUE, value);
+    refused_command(port, code, result);
+}
+
+/* Every command with a handle is stale. */
+static void all_stale(uint32_t port)
+{
+    static const uint32_t codes[] = {GBA_CMD_JOIN, GBA_CMD_ARM, GBA_CMD_LEAVE, GBA_CMD_FREE,
+                                     GBA_CMD_MEMBER};
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        refused_call(port, codes[i], 0, 0, GBA_RESULT_STALE);
+}
+
+/* The group is as at power-on, except its counters and generation. Its handle is stale. */
+static inline void is_free(void)
+{
+    const struct gba_model_group *g = &bench.group[number];
+    struct gba_model_group fresh = {.record.generation = generation};
+
+    memcpy(fresh.core.counters, g->core.counters, sizeof(fresh.core.counters));
+    memcpy(fresh.record.events, g->record.events, sizeof(fresh.record.events));
+    assert_memory_equal(&fresh, g, sizeof(fresh));
+    all_stale(0);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules of gba/spec/device.md, chapter "Commands", on the control unit of the model. */
-#include "tests/unit/control_bench.h"
+#include "tests/unit/model_bench.h"
 
-PORTS_TEST(test_CMD_1_complete_and_harmless_if_it_fails, 2)
+BENCH_TEST(test_CMD_1_complete_and_harmless_if_it_fails, 2)
 {
     static const uint32_t unknown[] = {0, 6, 7, GBA_CMD_MEMBER + 1, 0x80000000u, 0xFFFFFFFFu};
 
@@ -23,7 +23,7 @@ PORTS_TEST(test_CMD_1_complete_and_harmless_if_it_fails, 2)
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY);
 }
 
-PORTS_TEST(test_CMD_2_alloc, 3)
+BENCH_TEST(test_CMD_2_alloc, 3)
 {
     assert_int_equal(alloc(0, 0), GBA_RESULT_PARAM);
     assert_int_equal(alloc(0, GBA_MEMBERS_MAX + 1), GBA_RESULT_PARAM);
@@ -46,7 +46,7 @@ PORTS_TEST(test_CMD_2_alloc, 3)
     assert_int_equal(port_read(0, GBA_PORT_HELD), 0);
 }
 
-PORTS_TEST(test_CMD_2_generations_and_keys_differ, 1)
+BENCH_TEST(test_CMD_2_generations_and_keys_differ, 1)
 {
     uint64_t last_key = 0;
     uint32_t last;
@@ -67,7 +67,7 @@ PORTS_TEST(test_CMD_2_generations_and_keys_differ, 1)
     }
 }
 
-PORTS_TEST(test_CMD_2_quota, 4)
+BENCH_TEST(test_CMD_2_quota, 4)
 {
     port_down(1);
     gba_model_port_up(&bench, 1, 2);
@@ -85,7 +85,7 @@ PORTS_TEST(test_CMD_2_quota, 4)
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
 }
 
-PORTS_TEST(test_CMD_4_arm_when_all_are_mapped, 1)
+BENCH_TEST(test_CMD_4_arm_when_all_are_mapped, 1)
 {
     assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
     assert_int_equal(join(1, 0), GBA_RESULT_OK);
@@ -106,7 +106,7 @@ PORTS_TEST(test_CMD_4_arm_when_all_are_mapped, 1)
     assert_int_equal(bench_arrive(0, 1, 0), 2);
 }
 
-PORTS_TEST(test_CMD_5_leave_withdraws_for_good, 1)
+BENCH_TEST(test_CMD_5_leave_withdraws_for_good, 1)
 {
     arm(3, 0);
     arrive(1, 1);
@@ -129,7 +129,7 @@ PORTS_TEST(test_CMD_5_leave_withdraws_for_good, 1)
     is_free();
 }
 
-PORTS_TEST(test_CMD_5_death_is_an_event_of_the_other_ports, 1)
+BENCH_TEST(test_CMD_5_death_is_an_event_of_the_other_ports, 1)
 {
     arm(3, 0);
     port_write(0, GBA_PORT_IRQ_MASK, 1);
@@ -147,7 +147,7 @@ PORTS_TEST(test_CMD_5_death_is_an_event_of_the_other_ports, 1)
     assert_int_equal(events(3), 0);
 }
 
-PORTS_TEST(test_CMD_9_membership, 1)
+BENCH_TEST(test_CMD_9_membership, 1)
 {
     assert_int_equal(alloc(0, 3), GBA_RESULT_OK);
     assert_int_equal(join(2, 1), GBA_RESULT_OK);

@@ -5,7 +5,6 @@
  * to a team while a member of another one can still reach it. Also with faults that must be found.
  */
 
-#include "sim/model/group.h"
 #include "tests/suite.h"
 #include "tests/unit/control_search.h"
 
@@ -189,12 +188,10 @@ static void try_member(uint32_t port, uint32_t m)
 
 static void try_registers(uint32_t port)
 {
-    static const uint32_t controls[] = {0, GBA_CONTROL_RESET, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM};
-
-    for (uint32_t i = 0; i < 3; i++)
-        make(port, GBA_GROUP_REG(0, GBA_REG_CONTROL), 4, controls[i]);
+    for (uint32_t control = 0; control < 16; control++)
+        make(port, GBA_GROUP_REG(0, GBA_REG_CONTROL), 4, control);
     if (mutant == HOSTS_CONFIGURE)
-        gba_model_store(group, GBA_REG_CONTROL, 0);
+        group->core.control = 0;
     make(port, GBA_GROUP_REG(0, GBA_REG_SEQUENCE), 4, 1);
     make(port, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 4, 1);
     make(port, GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK), 8, 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rules of gba/spec/device.md about the address map, accesses and registers. */
+/* The rules of gba/spec/device.md about the address map, accesses, registers, configuration and the
+ * release table. */
 #include "tests/unit/model_bench.h"
-
-#define ARMED (GBA_CONTROL_ENABLE | GBA_CONTROL_ARM)
 
 /*
  * The tables of device.md, written down a second time and compared with the model's own table:
@@ -34,7 +33,15 @@ static const struct expected {
     {GBA_DEVICE_BASE, GBA_DEV_PORTS, 1, 4, true, false},
     {GBA_DEVICE_BASE, GBA_DEV_UUID, 2, 8, true, false},
     {GBA_TABLE_BASE, 0, GBA_MEMBERS_MAX, 8, true, true},
-    {GBA_DOORBELL_BASE, GBA_BELL_ARRIVAL, 1, 8, false, true},
+    {GBA_DOORBELL_BASE, GBA_BELL_ARRIVAL, 2, 8, false, true}, /* and NOTIFY */
+    {GBA_PORT_BASE, GBA_PORT_NUMBER, 3, 4, true, false},
+    {GBA_PORT_BASE, GBA_PORT_IRQ_CAUSE, 1, 4, true, false},
+    {GBA_PORT_BASE, GBA_PORT_IRQ_MASK, 1, 4, true, true},
+    {GBA_PORT_BASE, GBA_PORT_GROUP, 2, 4, true, true},
+    {GBA_PORT_BASE, GBA_PORT_KEY, 1, 8, true, true},
+    {GBA_PORT_BASE, GBA_PORT_MEMBER, 3, 4, true, true},
+    {GBA_PORT_BASE, GBA_PORT_RESULT, 1, 4, true, false},
+    {GBA_PORT_BASE, GBA_PORT_EVENTS, GBA_GROUPS, 4, true, true},
 };
 #define EXPECTED (sizeof(expected) / sizeof(expected[0]))
 
@@ -53,13 +60,14 @@ static bool takes(uint32_t address, uint8_t width, bool write)
     return false;
 }
 
-/* All accesses to [first, last) of the first group, of a device with one. The vectors (tests/rtl)
- * have some of them. */
-static void sweep(uint32_t first, uint32_t last)
+/* All accesses to [first, last), of a device with as many groups, of which port 0 has the first.
+ * The vectors (tests/rtl) have some of them. */
+static void sweep(uint32_t groups, uint32_t first, uint32_t last)
 {
     uint32_t stride = getenv("GBA_VECTORS") != NULL ? 61 : 1;
 
-    bench_power_on(1);
+    bench_power_on(groups);
+    assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
     for (uint32_t address = first; address < last; address += stride) {
         for (size_t i = 0; i < sizeof(widths); i++) {
             for (int write = 0; write < 2; write++) {
@@ -92,7 +100,7 @@ BENCH_TEST(test_MAP_1_each_group_in_each_aperture, 32)
 BENCH_TEST(test_MAP_3_outside_belongs_to_no_group, 5)
 {
     static const uint32_t outside[] = {GBA_DEVICE_BASE + GBA_DEVICE_SIZE,
-                                       GBA_PORT_BASE, /* without ports */
+                                       GBA_PORT_BASE + GBA_PORT_SIZE,
                                        GBA_TABLE_BASE - 4,
                                        GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE,
                                        GBA_DOORBELL_BASE - 8,
@@ -120,22 +128,19 @@ TEST(test_ACC_1_width_and_alignment_at_every_register)
         const struct expected *reg = &expected[i];
         uint32_t first = reg->base + reg->offset;
 
-        sweep(first, first + reg->count * reg->width);
+        sweep(reg->base == GBA_PORT_BASE ? GBA_GROUPS : 1, first, first + reg->count * reg->width);
     }
-    /* A write of 8 bytes at 0 would change these neighbours. */
-    bench_power_on(32);
-    bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 7);
-    bench_refused_write(8, GBA_GROUP_REG(0, GBA_REG_GROUP_ID), 0, GBA_ERROR_ACCESS);
-    assert_int_equal(bench_reg(0, GBA_REG_MEMBER_COUNT), 7);
 }
 
 TEST(test_ACC_3_offsets_without_a_register)
 {
-    sweep(GBA_GROUP_BASE, GBA_GROUP_BASE + GBA_GROUP_STRIDE);
-    sweep(GBA_DEVICE_BASE, GBA_DEVICE_BASE + GBA_DEVICE_SIZE);
-    sweep(GBA_TABLE_ENTRY(0, GBA_MEMBERS_MAX) - 8, GBA_TABLE_ENTRY(1, 0));
-    sweep(GBA_DOORBELL(0), GBA_DOORBELL(0) + 0x1000);
-    sweep(GBA_DOORBELL(1) - 16, GBA_DOORBELL(1));
+    sweep(1, GBA_GROUP_BASE, GBA_GROUP_BASE + GBA_GROUP_STRIDE);
+    sweep(1, GBA_DEVICE_BASE, GBA_DEVICE_BASE + GBA_DEVICE_SIZE);
+    sweep(GBA_GROUPS, GBA_PORT_BASE, GBA_PORT_BASE + GBA_PORT_SIZE);
+    assert_int_equal(gba_model_group_of(&bench, GBA_PORT_REG(0)), -1);
+    sweep(1, GBA_TABLE_ENTRY(0, GBA_MEMBERS_MAX) - 8, GBA_TABLE_ENTRY(1, 0));
+    sweep(1, GBA_DOORBELL(0), GBA_DOORBELL(0) + 0x1000);
+    sweep(1, GBA_DOORBELL(1) - 16, GBA_DOORBELL(1));
 }
 
 BENCH_TEST(test_ACC_5_halves_of_arrival, 32)
@@ -147,10 +152,6 @@ BENCH_TEST(test_ACC_5_halves_of_arrival, 32)
     assert_int_equal(bench_reg(0, GBA_REG_SEQUENCE), 0xABCD0000u);
     bench_refused_write(4, GBA_GROUP_REG(0, GBA_REG_ARRIVED_COUNT), 0, GBA_ERROR_ACCESS);
     bench_refused_write(8, GBA_GROUP_REG(0, GBA_REG_SEQUENCE), 0, GBA_ERROR_ACCESS);
-    bench_control(0, 0);
-    bench_refused_write(4, GBA_GROUP_REG(0, GBA_REG_ARRIVED_COUNT), 0, GBA_ERROR_ACCESS);
-    bench_write(4, GBA_GROUP_REG(0, GBA_REG_SEQUENCE), 5);
-    assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 5ull << 32);
 }
 
 BENCH_TEST(test_ACC_6_reads_change_nothing, 1)
@@ -167,19 +168,20 @@ BENCH_TEST(test_ACC_6_reads_change_nothing, 1)
     }
 }
 
-BENCH_TEST(test_GRP_1_id_survives_reset, 32)
+BENCH_TEST(test_GRP_1_id_at_all_times, 32)
 {
-    bench_control(17, GBA_CONTROL_RESET);
+    assert_int_equal(bench_reg(17, GBA_REG_GROUP_ID), 17);
+    bench_arm(17, 1, 0);
+    assert_int_equal(bench_reg(17, GBA_REG_GROUP_ID), 17);
+    bench_leave(1);
     assert_int_equal(bench_reg(17, GBA_REG_GROUP_ID), 17);
 }
 
 BENCH_TEST(test_GRP_2_status_bits, 32)
 {
-    bench_configure(0, 2, 0);
+    bench_join(0, 2, 1);
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
-    bench_control(0, GBA_CONTROL_ENABLE);
-    assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
-    bench_control(0, ARMED);
+    assert_int_equal(call(0, GBA_CMD_ARM, 0, 0), GBA_RESULT_OK);
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY);
     bench_arrive(0, 0, 1);
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_ACTIVE);
@@ -192,23 +194,69 @@ BENCH_TEST(test_GRP_2_status_bits, 32)
     bench_refused_read(4, GBA_DOORBELL(0));
     assert_int_equal(bench_reg(0, GBA_REG_STATUS),
                      GBA_STATUS_READY | GBA_STATUS_ACTIVE | GBA_STATUS_ERROR);
-    bench_control(0, GBA_CONTROL_RESET);
+    bench_leave(2);
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
 }
 
-/* Members far apart, each in its own word of the masks. */
-BENCH_TEST(test_GRP_3_members_need_not_be_consecutive, 32)
+BENCH_TEST(test_GRP_3_member_mask, 32)
 {
-    static const uint32_t members[] = {0, 63, 64, 640, 707};
+    bench_arm(0, 65, 0);
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
+        assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK) + 8 * word) ==
+                    (word == 0 ? ~0ull : word == 1));
+}
 
-    bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 5);
-    for (int i = 0; i < 5; i++)
-        bench_member(0, members[i]);
-    bench_control(0, ARMED);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(bench_arrive(0, members[i], 1), i == 4 ? 5 : 0);
-    for (uint32_t i = 0; i < 5; i++)
-        bench_released(i, 0, members[i], 1);
+/* Each end of a life leaves the state of power-on, except the counters and the generation. */
+BENCH_TEST(test_CFG_7_reset_clears_all_but_counters, 32)
+{
+    for (uint32_t i = 1; i < 4; i++) {
+        bench_arm(0, 3, 1);
+        bench_arrive(0, 1, 2);
+        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(7, 1), GBA_ERROR_SEQUENCE);
+        bench_leave(3);
+        assert_int_equal(effects.releases, 0);
+        assert_int_equal(bench_counter(0, GBA_COUNTER_ARRIVALS), i);
+        is_free();
+    }
+}
+
+TEST(test_CFG_8_power_on)
+{
+    memset(&bench, 0xFF, sizeof(bench));
+    bench_power_on(32);
+    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
+        struct gba_model_group zero;
+
+        memset(&zero, 0, sizeof(zero));
+        assert_memory_equal(&zero, &bench.group[group], sizeof(zero));
+    }
+}
+
+BENCH_TEST(test_TAB_1_entries, 32)
+{
+    bench_join(6, GBA_MEMBERS_MAX, 1);
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
+        assert_true(bench_read(8, GBA_TABLE_ENTRY(6, member)) == bench_flag(6, member));
+    bench_refused_write(8, GBA_TABLE_ENTRY(6, 708), 8, GBA_ERROR_ACCESS);
+    bench_refused_write(8, GBA_TABLE_ENTRY(7, 0) - 8, 8, GBA_ERROR_ACCESS);
+}
+
+BENCH_TEST(test_TAB_2_multiple_of_8, 32)
+{
+    bench_join(0, 1, 1);
+    for (uint64_t low = 1; low < 8; low++)
+        bench_refused_config(8, GBA_TABLE_ENTRY(0, 0), 0x1000 + low);
+    bench_write(8, GBA_TABLE_ENTRY(0, 0), 0xFFFFFFFFFFFFFFF8ull);
+}
+
+BENCH_TEST(test_TAB_4_addresses_are_fixed_when_armed, 32)
+{
+    bench_join(0, 2, 1);
+    bench_write(8, GBA_TABLE_ENTRY(0, 0), bench_flag(0, 1));
+    assert_int_equal(call(0, GBA_CMD_ARM, 0, 0), GBA_RESULT_OK);
+    bench_refused_config(8, GBA_TABLE_ENTRY(0, 0), bench_flag(0, 1));
+    bench_write(8, GBA_TABLE_ENTRY(0, 0), 0);
+    bench_refused_config(8, GBA_TABLE_ENTRY(0, 0), bench_flag(0, 0)); /* no way back */
 }
 
 TEST_MAIN()

@@ -2,7 +2,6 @@
 /* The rules of gba/spec/device.md about doorbells, the device page, errors and counters. */
 #include "tests/unit/model_bench.h"
 
-#define ARMED        (GBA_CONTROL_ENABLE | GBA_CONTROL_ARM)
 #define COUNT        GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT)
 #define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
 
@@ -17,8 +16,9 @@ BENCH_TEST(test_BELL_2_alone_in_its_64k, 32)
 /* One error of each kind: bench_refused compares everything else. */
 BENCH_TEST(test_ERR_1_counts_and_marks, 32)
 {
+    bench_join(0, 2, 1);
     bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 0), GBA_ERROR_DISABLED);
-    bench_arm(0, 2, 0);
+    assert_int_equal(call(0, GBA_CMD_ARM, 0, 0), GBA_RESULT_OK);
     bench_arrive(0, 1, 1);
     bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(9, 0), GBA_ERROR_SEQUENCE);
     bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 9), GBA_ERROR_MEMBER);
@@ -31,43 +31,22 @@ BENCH_TEST(test_ERR_1_counts_and_marks, 32)
 
 BENCH_TEST(test_ERR_2_last_error_is_the_newest, 32)
 {
+    assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
-    bench_refused_config(4, COUNT, 709);
+    bench_refused_config(4, COUNT, 1);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_CONFIG);
     bench_refused_write(4, GBA_DOORBELL(0), 0, GBA_ERROR_ACCESS);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_ACCESS);
-    bench_control(0, GBA_CONTROL_RESET);
+    assert_int_equal(call(0, GBA_CMD_FREE, 0, 0), GBA_RESULT_OK);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
 }
 
 BENCH_TEST(test_ERR_4_access_is_checked_first, 32)
 {
-    bench_refused_write(8, COUNT, 709, GBA_ERROR_ACCESS); /* and no CONFIG error */
+    assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
+    bench_refused_write(8, COUNT, 1, GBA_ERROR_ACCESS); /* and no CONFIG error */
     bench_refused_write(8, ENTRY(0) + 4, 3, GBA_ERROR_ACCESS);
     bench_refused_write(4, GBA_DOORBELL(0), 3, GBA_ERROR_ACCESS); /* and no DISABLED error */
-}
-
-BENCH_TEST(test_ERR_5_interrupts, 2)
-{
-    for (int irq = 0; irq < 2; irq++) {
-        bench_configure(0, 2, 0);
-        bench_control(0, irq ? ARMED | GBA_CONTROL_IRQ_EN : ARMED);
-        assert_false(effects.interrupt);
-        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 5), GBA_ERROR_MEMBER);
-        assert_int_equal(effects.interrupt, irq);
-        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 5), GBA_ERROR_MEMBER);
-        assert_int_equal(effects.interrupt, irq); /* each one */
-        bench_refused_config(4, COUNT, 1);
-        assert_int_equal(effects.interrupt, irq);
-        bench_refused(false, 1, COUNT, 0, GBA_ERROR_ACCESS);
-        assert_int_equal(effects.interrupt, irq);
-        bench_refused(false, 4, GBA_BAR_SIZE, 0, GBA_ERROR_ACCESS);
-        assert_false(effects.interrupt);
-        bench_arrive(0, 0, 1);
-        assert_false(effects.interrupt);
-        bench_arrive(0, 1, 1);
-        assert_false(effects.interrupt);
-    }
 }
 
 static uint64_t counted_arrivals(void)
@@ -82,14 +61,16 @@ static uint64_t counted_arrivals(void)
 BENCH_TEST(test_CNT_1_each_arrival_counts_once, 32)
 {
     for (int armed = 0; armed < 2; armed++) {
-        bench_configure(0, 2, 2);
-        bench_control(0, armed ? ARMED : 0);
+        bench_join(0, 2, 1);
+        if (armed)
+            assert_int_equal(call(0, GBA_CMD_ARM, 0, 2), GBA_RESULT_OK);
         for (uint32_t i = 0; i < 32; i++) {
             uint64_t count = counted_arrivals();
 
             bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1 + i / 3 % 5, i % 3));
             assert_true(counted_arrivals() == count + 1);
         }
+        bench_leave(2);
     }
     for (uint32_t i = 0; i < GBA_COUNTERS; i++)
         assert_true(bench_counter(0, i) == bench.group[0].core.counters[i]);
@@ -105,7 +86,7 @@ BENCH_TEST(test_CNT_2_counters_survive_reset, 32)
         bench_arrive(0, 0, 1);
         bench_arrive(0, 1, 1);
         bench_arrive(0, 1, 1);
-        bench_control(0, GBA_CONTROL_RESET);
+        bench_leave(2);
         assert_int_equal(bench_counter(0, GBA_COUNTER_ARRIVALS), 2 * life);
         assert_int_equal(bench_counter(0, GBA_COUNTER_RELEASES), 3 * life);
         assert_int_equal(bench_counter(0, GBA_COUNTER_ROUNDS), life);

@@ -33,13 +33,10 @@ BENCH_TEST(test_ARR_1_sequence_high_member_low, 32)
 
 BENCH_TEST(test_ARR_2_not_ready_then_member_then_sequence, 32)
 {
-    refuse_arrival(0, 0, 1, GBA_ERROR_DISABLED); /* after power-on */
-    bench_configure(0, 2, 5);
-    refuse_arrival(0, 0, 6, GBA_ERROR_DISABLED);
+    bench_join(0, 2, 1);
+    refuse_arrival(0, 0, 6, GBA_ERROR_DISABLED);    /* not armed */
     refuse_arrival(0, 999, 77, GBA_ERROR_DISABLED); /* before the other two */
-    bench_control(0, GBA_CONTROL_ENABLE);
-    refuse_arrival(0, 0, 6, GBA_ERROR_DISABLED); /* not armed */
-    bench_control(0, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
+    assert_int_equal(call(0, GBA_CMD_ARM, 0, 5), GBA_RESULT_OK);
     refuse_arrival(0, 2, 6, GBA_ERROR_MEMBER);
     refuse_arrival(0, 2, 77, GBA_ERROR_MEMBER); /* before SEQUENCE */
     refuse_arrival(0, 707, 6, GBA_ERROR_MEMBER);
@@ -152,21 +149,15 @@ BENCH_TEST(test_REL_3_value_is_the_sequence, 32)
 
 BENCH_TEST(test_REL_4_nobody_else_is_stored_to, 32)
 {
-    static const uint32_t members[] = {5, 64, 700};
-
-    bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 3);
-    bench_write(8, GBA_TABLE_ENTRY(0, 6), bench_flag(0, 6)); /* an address, but no member */
-    for (int i = 0; i < 3; i++)
-        bench_member(0, members[i]);
-    bench_control(0, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
+    bench_arm(0, 3, 0);
     assert_int_equal(effects.releases, 0);
-    refuse_arrival(0, 6, 1, GBA_ERROR_MEMBER);
-    refuse_arrival(0, 6, 0, GBA_ERROR_MEMBER); /* nor when it would be late */
-    assert_int_equal(bench_arrive(0, 700, 1), 0);
-    assert_int_equal(bench_arrive(0, 5, 1), 0);
-    assert_int_equal(bench_arrive(0, 64, 1), 3);
+    refuse_arrival(0, 3, 1, GBA_ERROR_MEMBER);
+    refuse_arrival(0, 3, 0, GBA_ERROR_MEMBER); /* nor when it would be late */
+    assert_int_equal(bench_arrive(0, 2, 1), 0);
+    assert_int_equal(bench_arrive(0, 0, 1), 0);
+    assert_int_equal(bench_arrive(0, 1, 1), 3);
     for (uint32_t i = 0; i < 3; i++)
-        bench_released(i, 0, members[i], 1);
+        bench_released(i, 0, i, 1);
 }
 
 TEST_MAIN()

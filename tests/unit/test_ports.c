@@ -1,58 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules of gba/spec/device.md about ports, interrupts and NOTIFY. */
-#include "tests/unit/control_bench.h"
+#include "tests/unit/model_bench.h"
 
 #include "sim/model/control.h"
 #include "sim/model/event.h"
 
-/* The port page of device.md a second time, to compare with the model's table. */
-static const struct expected {
-    uint32_t offset, count;
-    uint8_t width;
-    bool write;
-} expected[] = {
-    {GBA_PORT_NUMBER, 1, 4, false},         {GBA_PORT_QUOTA, 1, 4, false},
-    {GBA_PORT_HELD, 1, 4, false},           {GBA_PORT_IRQ_CAUSE, 1, 4, false},
-    {GBA_PORT_IRQ_MASK, 1, 4, true},        {GBA_PORT_GROUP, 1, 4, true},
-    {GBA_PORT_GENERATION, 1, 4, true},      {GBA_PORT_KEY, 1, 8, true},
-    {GBA_PORT_MEMBER, 1, 4, true},          {GBA_PORT_VALUE, 1, 4, true},
-    {GBA_PORT_COMMAND, 1, 4, true},         {GBA_PORT_RESULT, 1, 4, false},
-    {GBA_PORT_EVENTS, GBA_GROUPS, 4, true},
-};
-
-static bool takes(uint32_t offset, uint8_t width, bool write)
-{
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-        const struct expected *reg = &expected[i];
-
-        for (uint32_t n = 0; n < reg->count; n++) {
-            if (offset == reg->offset + n * reg->width && width == reg->width)
-                return !write || reg->write;
-        }
-    }
-    return false;
-}
-
-PORTS_TEST(test_ACC_3_offsets_of_the_port_page, GBA_GROUPS)
-{
-    static const uint8_t widths[] = {1, 2, 4, 8};
-
-    for (uint32_t offset = 0; offset < GBA_PORT_SIZE; offset++) {
-        for (int i = 0; i < 8; i++) {
-            uint8_t width = widths[i / 2];
-            bool write = i % 2;
-
-            if (takes(offset, width, write))
-                assert_int_equal(bench_access(write, width, GBA_PORT_REG(offset), 0),
-                                 GBA_ERROR_NONE);
-            else
-                bench_refused(write, width, GBA_PORT_REG(offset), 0, GBA_ERROR_ACCESS);
-        }
-    }
-    assert_int_equal(gba_model_group_of(&bench, GBA_PORT_REG(0)), -1);
-}
-
-PORTS_TEST(test_PORT_1_banks, 1)
+BENCH_TEST(test_PORT_1_banks, 1)
 {
     static const uint32_t regs[] = {GBA_PORT_IRQ_MASK, GBA_PORT_GROUP, GBA_PORT_GENERATION,
                                     GBA_PORT_MEMBER, GBA_PORT_VALUE};
@@ -73,7 +26,7 @@ PORTS_TEST(test_PORT_1_banks, 1)
         assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), PORTS);
 }
 
-PORTS_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
+BENCH_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
 {
     arm(3, 0);
     arrive(0, 1);
@@ -84,7 +37,7 @@ PORTS_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
         refused_stranger(3, true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), GBA_ARRIVAL(1, 1));
         refused_stranger(3, true, 8, GBA_TABLE_ENTRY(group, 0), 0);
         refused_stranger(3, true, 8, GBA_TABLE_ENTRY(group, 5), 8);
-        refused_stranger(3, true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), GBA_CONTROL_RESET);
+        refused_stranger(3, true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), 0);
         refused_stranger(3, true, 4, GBA_GROUP_REG(group, GBA_REG_GROUP_ID), 0);
         refused_stranger(3, false, 8, GBA_DOORBELL(group), 0);
     }
@@ -100,7 +53,6 @@ PORTS_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
 
 TEST(test_PORT_3_down_and_up)
 {
-    bench_power_on_ports(1, 0);
     gba_model_init(&bench, 1, PORTS, bench.uuid);
     for (bench_port = 0; bench_port < PORTS + 2; bench_port++) {
         assert_int_equal(bench_access(false, 4, GBA_DEVICE_BASE + GBA_DEV_ID, 0), GBA_ERROR_NONE);
@@ -124,7 +76,7 @@ TEST(test_PORT_3_down_and_up)
     assert_int_equal(port_read(1, GBA_PORT_QUOTA), 6);
 }
 
-PORTS_TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members, 3)
+BENCH_TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members, 3)
 {
     assert_int_equal(alloc(1, 1), GBA_RESULT_OK); /* group 0: without any JOIN */
     arm(3, 0);                                    /* group 1 */
@@ -162,7 +114,7 @@ TEST(test_PORT_4_one_group_at_a_time)
     static struct gba_model at_once;
 
     for (uint32_t first = 0; first < 3; first++) {
-        power_on(3);
+        bench_power_on(3);
         assert_int_equal(alloc(1, 1), GBA_RESULT_OK); /* group 0: without any JOIN */
         arm(3, 0);                                    /* group 1: of port 0 */
         assert_int_equal(alloc(1, 2), GBA_RESULT_OK); /* group 2: port 1 holds it */
@@ -190,7 +142,7 @@ TEST(test_PORT_4_one_group_at_a_time)
     }
 }
 
-PORTS_TEST(test_PORT_5_members_belong_to_their_ports, 1)
+BENCH_TEST(test_PORT_5_members_belong_to_their_ports, 1)
 {
     arm(3, 0);
     for (uint16_t port = 0; port < 3; port++) {
@@ -220,7 +172,7 @@ PORTS_TEST(test_PORT_5_members_belong_to_their_ports, 1)
     assert_int_equal(arrive(1, 2), 0);
 }
 
-PORTS_TEST(test_CFG_9_only_the_control_unit_configures, 1)
+BENCH_TEST(test_CFG_9_only_the_control_unit_configures, 1)
 {
     static const uint32_t regs[] = {GBA_REG_MEMBER_COUNT, GBA_REG_CONTROL, GBA_REG_SEQUENCE};
 
@@ -228,10 +180,10 @@ PORTS_TEST(test_CFG_9_only_the_control_unit_configures, 1)
     for (int i = 0; i < 3; i++)
         bench_refused_config(4, GBA_GROUP_REG(0, regs[i]), 1);
     bench_refused_config(8, GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK), 1);
-    bench_refused_config(4, GBA_GROUP_REG(0, GBA_REG_CONTROL), GBA_CONTROL_RESET);
+    bench_refused_config(4, GBA_GROUP_REG(0, GBA_REG_CONTROL), GBA_CONTROL_ENABLE);
 }
 
-PORTS_TEST(test_GRP_6_generation, 1)
+BENCH_TEST(test_GRP_6_generation, 1)
 {
     assert_int_equal(bench_reg(0, GBA_REG_GENERATION), 0);
     for (uint32_t i = 1; i < 4; i++) {
@@ -242,23 +194,8 @@ PORTS_TEST(test_GRP_6_generation, 1)
     }
 }
 
-PORTS_TEST(test_DEV_5_ports, 1)
-{
-    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), PORTS);
-    bench_power_on(1);
-    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), 0);
-    bench_refused_read(4, GBA_PORT_REG(GBA_PORT_NUMBER));
-    bench_refused_write(4, GBA_PORT_REG(GBA_PORT_COMMAND), GBA_CMD_ALLOC, GBA_ERROR_ACCESS);
-    bench_arm(0, 1, 0);
-    bench_refused_write(8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(1, 0), GBA_ERROR_ACCESS);
-    assert_int_equal(bench_arrive(0, 0, 1), 1);
-    assert_int_equal(effects.release[0].port, 0);
-}
-
 BENCH_TEST(test_DEV_6_groups_free, 7)
 {
-    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
-    power_on(7);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
     arm(1, 0);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 6);
@@ -273,7 +210,7 @@ static void err(uint16_t port)
     bench_refused_write(8, GBA_DOORBELL(number), GBA_ARRIVAL(77, port), GBA_ERROR_SEQUENCE);
 }
 
-PORTS_TEST(test_ERR_5_events_of_the_port_that_made_the_access, 1)
+BENCH_TEST(test_ERR_5_events_of_the_port_that_made_the_access, 1)
 {
     arm(2, 0);
     bench_port = 1;
@@ -281,9 +218,14 @@ PORTS_TEST(test_ERR_5_events_of_the_port_that_made_the_access, 1)
                      GBA_ERROR_SEQUENCE);
     assert_int_equal(events(1), GBA_IRQ_ERROR);
     assert_int_equal(events(0), 0);
+    assert_int_equal(leave(0, 0) | leave(1, 1), GBA_RESULT_OK);
+    acknowledge(1, GBA_IRQ_ERROR);
+    assert_int_equal(alloc(0, 1), GBA_RESULT_OK); /* not armed: IRQ_EN is 0 */
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(77, 1), GBA_ERROR_DISABLED);
+    assert_int_equal(events(0), 0);
 }
 
-PORTS_TEST(test_IRQ_1_cause, 3)
+BENCH_TEST(test_IRQ_1_cause, 3)
 {
     arm(1, 0);
     arm(1, 0);
@@ -305,7 +247,7 @@ PORTS_TEST(test_IRQ_1_cause, 3)
     }
 }
 
-PORTS_TEST(test_IRQ_2_acknowledge, 2)
+BENCH_TEST(test_IRQ_2_acknowledge, 2)
 {
     arm(2, 0);
     notify(1, 0);
@@ -324,7 +266,7 @@ PORTS_TEST(test_IRQ_2_acknowledge, 2)
     assert_int_equal(bench_read(4, GBA_PORT_EVENT(2)), 0); /* no such group */
 }
 
-PORTS_TEST(test_IRQ_3_new_events_interrupt, 2)
+BENCH_TEST(test_IRQ_3_new_events_interrupt, 2)
 {
     arm(2, 0);
     port_write(1, GBA_PORT_IRQ_MASK, ~1u);
@@ -344,7 +286,7 @@ PORTS_TEST(test_IRQ_3_new_events_interrupt, 2)
     }
 }
 
-PORTS_TEST(test_IRQ_4_unmasking_interrupts, 2)
+BENCH_TEST(test_IRQ_4_unmasking_interrupts, 2)
 {
     arm(2, 0);
     notify(1, 0);
@@ -358,7 +300,7 @@ PORTS_TEST(test_IRQ_4_unmasking_interrupts, 2)
     assert_false(effects.interrupt);
 }
 
-PORTS_TEST(test_NOTE_1_once_when_the_round_is_complete, 1)
+BENCH_TEST(test_NOTE_1_once_when_the_round_is_complete, 1)
 {
     arm(3, 0xFFFFFFFFu);
     for (uint16_t port = 0; port < 3; port++)
@@ -385,7 +327,7 @@ PORTS_TEST(test_NOTE_1_once_when_the_round_is_complete, 1)
 TEST(test_NOTE_2_at_once_if_complete)
 {
     for (int at = 0; at < 3; at++) {
-        power_on(1);
+        bench_power_on(1);
         arm(2, 6);
         for (uint16_t step = 0; step < 3; step++) {
             if (step == at)
@@ -404,7 +346,7 @@ TEST(test_NOTE_2_at_once_if_complete)
     }
 }
 
-PORTS_TEST(test_NOTE_3_cancelled, 1)
+BENCH_TEST(test_NOTE_3_cancelled, 1)
 {
     arm(3, 0);
     notify(1, 1);
