@@ -252,7 +252,7 @@ module gba_device #(
     wire writes_control = aperture == PAGE && offset == 16'(gba_regs::GBA_REG_CONTROL);
     wire [31:0] data = value[31:0];
     wire [63:0] none = width >= 8 ? {64{1'b1}} : (64'd1 << {width, 3'd0}) - 64'd1; // [ACC-4]
-    wire [63:0] allowed = {64{1'b1}} >> (64 * (32'(word) + 1) > MEMBERS ? 64 * (32'(word) + 1) - MEMBERS : 0); // [CFG-3]
+    wire [63:0] allowed = {64{1'b1}} >> (64 * (32'(word) + 1) > MEMBERS ? 64 * (32'(word) + 1) - MEMBERS : 0);
 
     // The error of a write to a register or an entry. [CFG, TAB, PORT-5]
     reg [2:0] write_error;
@@ -336,7 +336,7 @@ module gba_device #(
     wire [5:0] events_now = cause_r[raise_group] ? events_r : 0;
     wire raise_new = (raised & ~events_now) != 0 && mask_r[raise_group];
 
-    // SCAN: the check of a configuration, or a reset, word by word. [CFG-4, CFG-7]
+    // SCAN: the check of a configuration, or a reset, word by word, on a device without ports.
     reg [9:0] scanned, ones;
     reg scan_bad;
     integer b;
@@ -426,7 +426,7 @@ module gba_device #(
                 end else if (writes_control) begin
                     we[M_CONFIG] = !scans;
                     config_w[12:10] = {data[3], data[2], data[0]};
-                    we[M_ROUND] = !scans && ready && !(data[0] && data[2]); // [CFG-6]
+                    we[M_ROUND] = !scans && ready && !(data[0] && data[2]);
                     round_w[41:32] = 0;
                     round_w[61:48] = 0;
                 end else if (offset == 16'(gba_regs::GBA_REG_MEMBER_COUNT)) begin
@@ -450,7 +450,7 @@ module gba_device #(
                 round_w = 0;
                 {we[M_CONFIG], we[M_ROUND]} = {2{step == 0}};
                 {we[M_MEMBERS], we[M_MAPPED], we[M_JOINED]} = {3{!scan_last}};
-            end else if (scan_last) begin // [CFG-4]
+            end else if (scan_last) begin
                 we[M_CONFIG] = !scan_error;
                 config_w[12:10] = {data[3], data[2], data[0]};
                 we[M_ROUND] = scan_error;

@@ -35,18 +35,6 @@ DEV_TEST(a_failing_mmap)
     gba_dev_cdev.leave(membership);
 }
 
-/* A membership that never mapped its flag can leave. */
-DEV_TEST(no_flag)
-{
-    gba_group_handle_t handle = cdev_alloc(dev, 2);
-    struct gba_membership *a, *b = cdev_membership(dev, &handle, 1);
-
-    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &a), GBA_OK);
-    gba_dev_cdev.leave(a);
-    assert_int_equal(fake_kernel.seen.pages, 1);
-    gba_dev_cdev.leave(b);
-}
-
 /* A whole group in this process. */
 static void memberships_take(struct gba_dev *of, struct gba_membership **membership, uint32_t count)
 {

@@ -41,6 +41,7 @@ CDEV_TEST(calls_that_fail)
         {FAKE_OPEN, ENOMEM, GBA_ERR_NOMEM, "/dev/gba0"},
         {FAKE_OPEN, EBUSY, GBA_ERR_BUSY, "cannot open /dev/gba0: Device or resource busy"},
         {FAKE_OPEN, EISDIR, GBA_ERR_NOT_GBA, "/dev/gba0"},
+        {FAKE_OPEN, EDOM, GBA_ERR_IO, "/dev/gba0"},
         {FAKE_FSTAT, EIO, GBA_ERR_IO, "/dev/gba0: Input/output error"},
         {GBA_IOC_QUERY, ENODEV, GBA_ERR_NO_DEVICE, "cannot query /dev/gba0: the device was unplug"},
         {GBA_IOC_QUERY, EFAULT, GBA_ERR_IO, "cannot query /dev/gba0: Bad address"},
@@ -130,33 +131,6 @@ DEV_TEST(interrupted)
     gba_dev_cdev.close(cdev_open());
     fake_kernel_fail(GBA_IOC_QUERY, EINTR, 3);
     gba_dev_cdev.close(cdev_open());
-}
-
-CDEV_TEST(status_of_errno)
-{
-    static const struct {
-        enum gba_cdev_call call;
-        int error;
-        gba_status_t status;
-        bool expected;
-    } rows[] = {
-        {GBA_CDEV_IOCTL, EUSERS, GBA_ERR_QUOTA, true},
-        {GBA_CDEV_IOCTL, EPERM, GBA_ERR_PERM, false},
-        {GBA_CDEV_MMAP, EPERM, GBA_ERR_PERM, false},
-        {GBA_CDEV_IOCTL, ENODEV, GBA_ERR_DEAD, true},
-        {GBA_CDEV_OPEN, ENOENT, GBA_ERR_NO_DEVICE, true},
-        {GBA_CDEV_OPEN, ENODEV, GBA_ERR_NO_DEVICE, false},
-        {GBA_CDEV_OPEN, EDOM, GBA_ERR_IO, false},
-        {GBA_CDEV_IOCTL, EDOM, GBA_ERR_IO, false},
-        {GBA_CDEV_MMAP, EDOM, GBA_ERR_IO, false},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        bool expected = !rows[i].expected;
-
-        assert_int_equal(gba_cdev_status(rows[i].call, rows[i].error, &expected), rows[i].status);
-        assert_int_equal(expected, rows[i].expected);
-    }
 }
 
 /* A CPU whose stores cannot reach the doorbell, s390x, gets no membership. */

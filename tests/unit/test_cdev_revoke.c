@@ -73,11 +73,11 @@ static gba_status_t wait_until(void (*happen)(void), uint32_t late)
 static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
 
 /* A member reads in memory that its group is revoked, and the reason, without a system call. */
-static void revoked(void (*happen)(void))
+TEST_WITH(test_DRV_17_unplugged, cdev_setup, cdev_teardown, NULL)
 {
     for (size_t i = 0; i < 3; i++) {
         scene_begin(waits[i]);
-        assert_int_equal(wait_until(happen, 3), GBA_ERR_DEAD);
+        assert_int_equal(wait_until(fake_kernel_die, 3), GBA_ERR_DEAD);
         assert_int_equal(pair.team[0]->failure.status, GBA_ERR_DEAD);
         assert_int_equal(fake_kernel.seen.ioctls, scene.ioctls);
         /* The round is not complete, and an arrival of the other member changes nothing. */
@@ -91,11 +91,6 @@ static void revoked(void (*happen)(void))
         fake_kernel.seen.waits = 0;
     }
     assert_silent();
-}
-
-TEST_WITH(test_DRV_17_unplugged, cdev_setup, cdev_teardown, NULL)
-{
-    revoked(fake_kernel_die);
 }
 
 /* A round that completed before the device died is complete: its release counts. */

@@ -38,44 +38,6 @@ static uint32_t load(uint32_t processes, uint32_t device)
     return count;
 }
 
-TEST(nearest_first)
-{
-    /* Two packages with a device each. */
-    for (uint32_t p = 0; p < 8; p++)
-        set(p, p < 6 ? PIX : SYS, p < 6 ? SYS : PIX, SYS, SYS);
-    run(2, 8);
-    for (uint32_t p = 0; p < 8; p++)
-        assert_int_equal(chosen[p], p < 6 ? 0 : 1); /* never balanced at the cost of distance */
-}
-
-TEST(balanced_among_equals)
-{
-    /* Two packages with two devices each, and ranks dealt out to the packages in turn: the local
-     * rank modulo 2 would give all processes of a package the same device. */
-    for (uint32_t p = 0; p < 8; p++)
-        set(p, p % 2 ? SYS : PXB, p % 2 ? SYS : PXB, p % 2 ? PXB : SYS, p % 2 ? PXB : SYS);
-    run(4, 8);
-    for (uint32_t d = 0; d < 4; d++)
-        assert_int_equal(load(8, d), 2);
-    for (uint32_t p = 0; p < 8; p++)
-        assert_int_equal(chosen[p] / 2, p % 2);
-}
-
-TEST(second_pass_moves_chains)
-{
-    /* The first pass gives process 0 device 0, process 1 device 1 and process 2 device 1. Then
-     * device 2 is free, but only process 1 may go there from device 1. With the processes that come
-     * last bound to device 0 alone, another process must move. */
-    set(0, PIX, PIX, SYS, SYS);
-    set(1, SYS, PIX, PIX, SYS);
-    set(2, PIX, SYS, SYS, SYS);
-    set(3, PIX, SYS, SYS, SYS);
-    run(3, 4);
-    assert_int_equal(load(4, 0), 2);
-    assert_int_equal(load(4, 1), 1);
-    assert_int_equal(load(4, 2), 1);
-}
-
 /* The smallest sum of squares of the numbers of processes, over all choices of nearest devices. */
 static uint32_t best_of(uint32_t devices, uint32_t processes, uint32_t process, uint32_t *loads)
 {
@@ -103,7 +65,8 @@ static uint32_t best_of(uint32_t devices, uint32_t processes, uint32_t process, 
     return best;
 }
 
-TEST(as_balanced_as_possible)
+/* Each process has a nearest device, and they are as balanced among these as possible. */
+TEST(nearest_and_balanced)
 {
     srand(7);
     for (int i = 0; i < 3000; i++) {
