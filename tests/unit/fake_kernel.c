@@ -14,7 +14,7 @@
 
 struct fake_kernel fake_kernel;
 
-enum file_kind { FILE_CLOSED, FILE_DEVICE, FILE_REGISTERS };
+enum file_kind { FILE_CLOSED, FILE_DEVICE, FILE_REGISTERS, FILE_ANY };
 
 static enum file_kind files[FILES];
 static struct {
@@ -57,6 +57,9 @@ bool fake_planned(unsigned long call)
 
 static bool is_open(int file, enum file_kind kind)
 {
+    const bool known = file >= FIRST_FILE && file < FIRST_FILE + FILES;
+    const enum file_kind is = known ? files[file - FIRST_FILE] : FILE_CLOSED;
+
     if (-1 == file) { /* of a descriptor that the program has closed */
         errno = EBADF;
         return false;
@@ -66,7 +69,7 @@ static bool is_open(int file, enum file_kind kind)
         errno = ENOTTY;
         return false;
     }
-    if (file >= FIRST_FILE && file < FIRST_FILE + FILES && kind == files[file - FIRST_FILE])
+    if (kind == is || (FILE_ANY == kind && FILE_CLOSED != is))
         return true;
     fake_violation("file %d is not open", file);
     errno = EBADF;
@@ -97,8 +100,10 @@ static int fake_open(const char *path, int flags)
     if (registers)
         return file_new(FILE_REGISTERS);
     if (!fake_kernel.no_device && 0 == strcmp(path, FAKE_KERNEL_PATH)) {
+        pthread_mutex_lock(&kernel_lock);
         file = file_new(FILE_DEVICE);
         errno = file < 0 ? errno : fake_driver_open(file);
+        pthread_mutex_unlock(&kernel_lock);
         return file;
     }
     errno = ENOENT;
@@ -107,27 +112,20 @@ static int fake_open(const char *path, int flags)
 
 static int fake_close(int file)
 {
-    if (!fake_kernel.replaced && file >= FIRST_FILE && file < FIRST_FILE + FILES &&
-        FILE_REGISTERS == files[file - FIRST_FILE]) {
-        files[file - FIRST_FILE] = FILE_CLOSED;
-        fake_kernel.seen.open_files--;
-        return 0;
-    }
-    if (!is_open(file, FILE_DEVICE))
+    if (!is_open(file, FILE_ANY))
         return -1;
+    pthread_mutex_lock(&kernel_lock);
+    if (FILE_DEVICE == files[file - FIRST_FILE])
+        fake_driver_close(file);
     files[file - FIRST_FILE] = FILE_CLOSED;
     fake_kernel.seen.open_files--;
-    fake_driver_close(file);
+    pthread_mutex_unlock(&kernel_lock);
     return 0;
 }
 
 static int fake_fstat(int file, struct stat *stat)
 {
-    const bool registers = file >= FIRST_FILE && file < FIRST_FILE + FILES &&
-                           FILE_REGISTERS == files[file - FIRST_FILE];
-
-    if (fake_planned(FAKE_FSTAT) ||
-        (!fake_kernel.replaced && !registers && !is_open(file, FILE_DEVICE)))
+    if (fake_planned(FAKE_FSTAT) || (!fake_kernel.replaced && !is_open(file, FILE_ANY)))
         return -1;
     memset(stat, 0, sizeof *stat);
     stat->st_mode = fake_kernel.plain_file ? S_IFREG : S_IFCHR;
