@@ -55,7 +55,7 @@ typedef int64_t atomic64_t;
 
 #define ARRAY_SIZE(array)        (sizeof(array) / sizeof((array)[0]))
 #define BIT_ULL(bit)             (1ull << (bit))
-#define GENMASK(high, low)       (~0u >> (31 - (high)) & ~0u << (low))
+#define GENMASK(high, low)       (~0u >> ((31 - (high)) & 31) & ~0u << (low))
 #define lower_32_bits(x)         ((u32)(x))
 #define min_t(type, a, b)        ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 #define cpu_to_le32(x)           htole32(x)
