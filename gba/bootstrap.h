@@ -37,8 +37,9 @@
  *
  * gba_bootstrap_team_create makes a team of all members, with its device and its connections
  * between hosts, whose barriers survive the death of the device. A program that needs other
- * attributes calls gba_bootstrap_device, gba_bootstrap_remote_open and gba_team_create itself, and
- * delivers the failure notifications of gba/runtime.h.
+ * attributes calls gba_global_device_get with the job of gba_bootstrap_job, then
+ * gba_bootstrap_remote_open and gba_team_create itself, and delivers the failure notifications of
+ * gba/runtime.h.
  */
 #ifndef GBA_BOOTSTRAP_H
 #define GBA_BOOTSTRAP_H
@@ -169,19 +170,6 @@ GBA_EXPORT int gba_bootstrap_progress(void *bootstrap);
 /* Get a name for gba_device_attr_t.job. Returns a random name, the same on all members; never NULL,
  * valid until gba_bootstrap_destroy. Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
-
-/*
- * Open the device of each member, as gba_global_device_get does. If it is a gba-switchd over TCP,
- * rank 0 opens it first, and hands a key of the job to the other members by the exchange. So only
- * rank 0 needs the key file.
- * path: as for gba_device_init; on all members of the same gba-switchd, if it is one. attr: may be
- * NULL; without a job it is that of gba_bootstrap_job. device: set on GBA_OK; the caller gives it
- * back with gba_global_device_put.
- * Returns as gba_device_init, on each member for itself, or GBA_ERR_OOB: the exchange failed.
- * Thread-safe on different bootstraps. Collective: members without a device call it, too. Blocks.
- */
-GBA_EXPORT gba_status_t gba_bootstrap_device(const gba_bootstrap_t *bootstrap, const char *path,
-                                             const gba_device_attr_t *attr, gba_device_t **device);
 
 /*
  * Make the transport of signals between hosts of one team, for gba_team_attr_t.remote: one TCP

@@ -16,7 +16,6 @@ extern "C" {
 typedef struct gba_device gba_device_t;
 
 #define GBA_UUID_SIZE     16
-#define GBA_KEY_SIZE      16 /* of a key of a gba-switchd */
 #define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
 
 /* What gba_device_query finds out about a device. */
@@ -45,16 +44,9 @@ typedef struct gba_device_attr {
     /* The file with the key of a gba-switchd that is reached over TCP. NULL, "" or "none": the file
      * that GBA_SWITCH_KEY_FILE in the environment names. */
     const char *key_file;
-    /* The key of the job, GBA_KEY_SIZE bytes, from gba_device_job_key of another process of the
-     * job; copied. NULL: read key_file. */
-    const uint8_t *key;
     /* Time in ms for which the call waits for a gba-switchd to answer, without the time of the
      * resolver: 1 to 10,000. 0: 10,000. */
     uint32_t timeout_ms;
-    /* Whether to return the device also if its gba-switchd does not answer (logged).
-     * gba_device_query shows it as dead, with 0 groups, until an agreement of a team has found the
-     * daemon. */
-    bool later;
 } gba_device_attr_t;
 
 /*
@@ -67,9 +59,8 @@ typedef struct gba_device_attr {
 GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, size_t len);
 
 /*
- * Open a device. If it is a gba-switchd and the connection is lost, the next agreement of a team
- * makes it again, at the same address, also if the daemon was restarted. An agreement waits for the
- * daemon for some milliseconds at most; if the answer takes longer, a later one finds it.
+ * Open a device. If it is a gba-switchd and the connection is lost, the device is dead: only a
+ * device that is opened again, such as by a later job, uses a restarted daemon.
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_NO_FILES; GBA_ERR_BUSY (a simulator of
@@ -79,24 +70,6 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
                                         gba_device_t **device);
-
-/* Look for a usable key file: a private file of this user or root with a key. key_file: as in
- * gba_device_attr_t. Returns whether there is one. Thread-safe. Not collective. */
-GBA_EXPORT bool gba_device_key_file(const char *key_file);
-
-/*
- * Get a key for the job of this process, with which its other processes open the same device
- * (gba_device_attr_t), so that only one host needs the key file. The gba-switchd makes it at the
- * first call, at random. It is good only for the user and the job of gba_device_attr_t, while this
- * device is open, and for a time after it (gba-switchd --job-key-time). The caller keeps it secret:
- * not on a command line, in the environment or in a file that others can read.
- * key: set on GBA_OK; the caller clears it. The device keeps a copy, and hands it to the
- * gba-switchd if that was restarted. Returns GBA_OK; GBA_ERR_UNSUPPORTED: the device needs no key;
- * GBA_ERR_REFUSED: too many jobs have a key, or this process itself has a key from here (logged);
- * GBA_ERR_DEAD; GBA_ERR_NOMEM. Thread-safe. Waits for the switch, 10 seconds at most. Not
- * collective.
- */
-GBA_EXPORT gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE]);
 
 /*
  * Print advice for the user about a device that gba_device_init refused.
@@ -161,8 +134,8 @@ typedef struct gba_group_owner {
 /*
  * List the owners of the groups in use: of a simulator, of a switch, and of /dev/gbaN. A switch
  * reports those of the caller's user; all to root, to its own user, and to a process with its key
- * file; those of the caller's job to a process with the key of a job. The driver of /dev/gbaN
- * reports those of the caller's user on this host; with CAP_SYS_ADMIN all of this host.
+ * file. The driver of /dev/gbaN reports those of the caller's user on this host; with CAP_SYS_ADMIN
+ * all of this host.
  * list: set on GBA_OK, by group. max: groups that it has room for; 32 is enough for any device.
  * count: set on GBA_OK to their number, at most max.
  * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the driver is older; GBA_ERR_DEAD; GBA_ERR_NOMEM;

@@ -14,7 +14,7 @@ GBA_LIB_SOURCES = \
 	gba/algo/numbering.h gba/algo/numbering.c gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/node_flags.h gba/transport/node_flags.c gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
-	gba/dev/dev_ops.h gba/dev/member.h gba/dev/device_path.h gba/dev/device_path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/reconnect.c gba/dev/round_trip.c gba/dev/list.c gba/dev/group.c \
+	gba/dev/dev_ops.h gba/dev/member.h gba/dev/device_path.h gba/dev/device_path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/round_trip.c gba/dev/list.c gba/dev/group.c \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/choices.c gba/dev/selection.h gba/dev/selection.c gba/dev/distance.h \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_owner.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
@@ -84,7 +84,7 @@ gba_libgbaboot_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
 	gba/bootstrap/settings.h gba/bootstrap/settings.c gba/bootstrap/wire.h gba/bootstrap/wire.c \
 	gba/bootstrap/address.h gba/bootstrap/address.c gba/bootstrap/member.c gba/bootstrap/root.h \
 	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c \
-	gba/bootstrap/choose.c gba/bootstrap/plugin.c gba/bootstrap/device.c \
+	gba/bootstrap/choose.c gba/bootstrap/plugin.c \
 	gba/bootstrap/pending.h gba/bootstrap/pending.c gba/bootstrap/mesh.h gba/bootstrap/mesh.c \
 	gba/bootstrap/signals.h gba/bootstrap/signals.c gba/bootstrap/remote.c gba/bootstrap/team.c
 EXTRA_gba_libgbaboot_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c

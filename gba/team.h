@@ -241,11 +241,10 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 /*
  * Renegotiate the path of a team. A team without a group requests one again from time to time, if
  * the reason was that no group was free, that the job held `max_groups` groups, the administrator's
- * quota, that the gba-switchd did not answer, or `offload_after`; or if its device died, and rank 0
- * has others or the device may come back. All members do that together, when
- * gba_team_due returns GBA_DUE_REQUEST: at the end of a blocking barrier, after which
- * gba_barrier_wait returns GBA_RENEGOTIATE, or before the start of one that does not block. Until
- * then the team stays on its path, for any number of barriers.
+ * quota, or `offload_after`; or if its device died, and rank 0 has others. All members do that
+ * together, when gba_team_due returns GBA_DUE_REQUEST: at the end of a blocking barrier, after
+ * which gba_barrier_wait returns GBA_RENEGOTIATE, or before the start of one that does not block.
+ * Until then the team stays on its path, for any number of barriers.
  *
  * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
  * device. After an error the members may be on different paths, so the team must not be used any

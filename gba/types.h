@@ -65,7 +65,7 @@ typedef enum gba_status {
     GBA_ERR_FEW_HOSTS = -28,    /* fewer hosts than `min_hosts` */
     GBA_ERR_SLOWER = -29,       /* another barrier is measured or expected to be faster */
     GBA_ERR_NO_FILES = -30,     /* the process or the host can open no more files (ulimit -n) */
-    GBA_ERR_AWAY = -31          /* the gba-switchd does not answer so far */
+    GBA_ERR_AWAY = -31          /* the gba-switchd does not answer */
 } gba_status_t;
 
 /* The lowest status. */

@@ -35,11 +35,9 @@ GBA_SWITCH_REPORT = \
 	sim/switch/net/report.h sim/switch/net/report.c sim/switch/net/report_facts.c \
 	sim/switch/net/report_text.c
 GBA_SWITCH_NET = $(GBA_SWITCH_REPORT) \
-	sim/switch/net/job_keys.h sim/switch/net/job_keys.c \
 	sim/switch/net/listen.h sim/switch/net/listen.c \
 	sim/switch/net/messages.h sim/switch/net/messages.c \
 	sim/switch/net/outbox.h sim/switch/net/outbox.c \
-	sim/switch/net/secret.h sim/switch/net/secret.c \
 	sim/switch/net/session.h sim/switch/net/session.c
 # The PCI devices for virtual machines: the parts without an event loop, and the parts with one.
 GBA_VFIO_DEVICE = \

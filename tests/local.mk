@@ -15,7 +15,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/test_hierarchy tests/unit/test_hierarchy_failures tests/unit/test_host \
 	tests/unit/test_memory_file tests/unit/test_node_flags tests/unit/test_numbering \
 	tests/unit/test_order tests/unit/test_params tests/unit/test_path tests/unit/test_plan \
-	tests/unit/test_predict tests/unit/test_processors tests/unit/test_reconnect \
+	tests/unit/test_predict tests/unit/test_processors \
 	tests/unit/test_renegotiate tests/unit/test_resources tests/unit/test_retry \
 	tests/unit/test_rounds tests/unit/test_sched tests/unit/test_segment \
 	tests/unit/test_signals tests/unit/test_sim tests/unit/test_sim_alloc \
@@ -84,8 +84,8 @@ EXTRA_DIST += tests/driver/boot.c tests/driver/compat.c tests/driver/driver_test
 	tests/driver/reboots
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon \
-	tests/switch/test_hostile tests/switch/test_job_keys tests/switch/test_late \
-	tests/switch/test_load tests/switch/test_overload tests/switch/test_vfio_daemon
+	tests/switch/test_hostile tests/switch/test_late tests/switch/test_load \
+	tests/switch/test_overload tests/switch/test_owners tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
@@ -97,8 +97,6 @@ TESTS += tests/switch/test_diag tests/switch/test_service
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
-tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
-	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h \
 	tests/switch/jobs.c $(GBA_DAEMON_PEER)
 tests_switch_test_late_SOURCES = tests/switch/test_late.c tests/switch/jobs.h \
@@ -107,6 +105,7 @@ tests/switch/test_absence.$(OBJEXT) tests/switch/test_late.$(OBJEXT): private AM
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
 tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
+tests_switch_test_owners_SOURCES = tests/switch/test_owners.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio/wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
@@ -224,8 +223,6 @@ tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c $(GBA_SW
 tests_unit_test_switch_connect_SOURCES = tests/unit/test_switch_connect.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_connect_LDFLAGS = -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
 tests_unit_test_switch_wait_SOURCES = tests/unit/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
-tests_unit_test_reconnect_SOURCES = tests/unit/test_reconnect.c $(GBA_SWITCH_SCRIPT)
-tests_unit_test_reconnect_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=connect,--wrap=poll
 tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 
 # Software barriers: the algorithms against an adversary.
@@ -366,7 +363,7 @@ tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
 
 # Built from its sources, all of them with the sanitizer.
 GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_cores_tsan \
-	tests/unit/test_failover_tsan tests/unit/test_gpu_tsan tests/unit/test_reconnect_tsan
+	tests/unit/test_failover_tsan tests/unit/test_gpu_tsan
 if BUILD_OMPI
 GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
 endif
@@ -388,10 +385,6 @@ tests_unit_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c \
-	gba/dev/group.c gba/dev/device_path.c gba/base/log.c gba/base/number.c \
-	gba/base/param_text.c
-tests_unit_test_reconnect_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	tests/unit/notification_stubs.h ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
@@ -411,7 +404,7 @@ TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba_info \
 EXTRA_DIST += tests/switch/corpus-vfio/descriptors tests/switch/corpus-vfio/interrupts \
 	tests/switch/corpus-vfio/memory tests/switch/corpus-vfio/registers \
 	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/start \
-	tests/switch/corpus/batch tests/switch/corpus/job-key tests/switch/corpus/notify \
+	tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
 EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c \

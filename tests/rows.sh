@@ -143,7 +143,6 @@ row_option() {
         IFS=+ read -r name device <<<"${1#*=}" && switch_start 127.0.0.1 ${device//+/ }
         row_path "${!name}"
         options+=(-x GBA_SWITCH_KEY_FILE)
-        [ "$name$framework" != tcpcoll ] || only_rank '[!0]*' GBA_SWITCH_KEY_FILE
         ;;
     preload=*)
         name=$programs

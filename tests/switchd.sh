@@ -10,9 +10,9 @@ switch_start() {
     local address=$1 program=${GBA_TEST_SWITCHD:-$build/sim/switch/gba-switchd}
     shift
     [ -x "$program" ] || skip 'gba-switchd was not built, because there is no libevent'
-    # In /tmp, which each host of tests/cluster has for itself: the other hosts have no key file.
+    # In /run, which tests/cluster creates, because each host has its own /tmp.
     key=$work/key
-    [ -z "${HOSTS-}" ] || key=/tmp/key.$BASHPID
+    [ -z "${HOSTS-}" ] || key=/run/key.$BASHPID
     [ "${address#*:}" != "$address" ] || {
         rm -f "$key" # of an earlier daemon
         address=$address:0

@@ -64,7 +64,6 @@ void gba_agree_end(struct gba_agreement *a)
     (void)oob_reserve(a, 0);
     free(a->nodes);
     a->nodes = NULL;
-    gba_held_end(&a->held);
 }
 
 static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)

@@ -60,9 +60,8 @@ struct gba_trial_paths {
 struct gba_agreement {
     struct gba_team *team;
     gba_due_t due;
-    bool dry;             /* a prediction: build.c makes and requests nothing */
-    gba_team_attr_t attr; /* its devices are those of `held` */
-    struct gba_held held;
+    bool dry; /* a prediction: build.c makes and requests nothing */
+    gba_team_attr_t attr;
     gba_params_t params; /* of attr */
     gba_oob_t oob;
     enum gba_agree_state state;

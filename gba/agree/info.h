@@ -42,8 +42,7 @@ struct gba_terms {
     uint8_t trial_runs;     /* of a trial: 0: it is postponed */
     uint8_t trial_rotates;  /* 1: take the next path, for tests */
     uint8_t trial_fallback; /* 1: the runtime's barrier is measured */
-    uint8_t device_returns; /* its device may come back after its death */
-    uint8_t reserved[2];    /* 0 */
+    uint8_t reserved[3];    /* 0 */
     struct gba_cost_terms cost;
 };
 
@@ -133,25 +132,6 @@ void gba_layout_read(struct gba_info *info, const struct gba_member_info *member
 
 /* A switch as one word. The group handle has the whole uuid. */
 uint64_t gba_switches_key(const uint8_t uuid[GBA_UUID_SIZE]);
-
-/* The devices of an agreement: snapshots, so that no other agreement changes them meanwhile. */
-struct gba_held {
-    gba_device_t *device;                                              /* of the attributes */
-    uint32_t (*devices)(void *ctx, gba_device_t **list, uint32_t max); /* of the attributes */
-    void *devices_ctx;
-    struct gba_device chosen; /* of `device`, unless that is NULL */
-    /* Of `devices`, from its first call on: */
-    bool listed;
-    uint32_t count, others_count;
-    struct gba_device *others;                  /* those beside `chosen` */
-    gba_device_t *list[GBA_DEVICE_CHOICES_MAX]; /* all */
-};
-
-/* Replace the devices of the attributes by snapshots, until the agreement ends. Connects devices
- * again that have lost a gba-switchd: the chosen one at once, the others when they are listed. Not
- * collective. */
-void gba_held_begin(struct gba_held *held, gba_team_attr_t *attr);
-void gba_held_end(struct gba_held *held);
 
 /* The devices of this member, one for each switch, a dead one only if no other is at its switch:
  * first that at the switch of the chosen one, then in the order of the attributes. list: set.

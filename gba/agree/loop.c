@@ -244,12 +244,10 @@ static void recover(struct gba_agreement *a)
 static gba_status_t facts_read(struct gba_agreement *a)
 {
     gba_info_read(&a->info, a->words);
-    if (GBA_DUE_RECOVER == a->due) {
+    if (GBA_DUE_RECOVER == a->due)
         recover(a);
-    } else {
+    else
         a->team->renegotiation.multi_device = 0 != a->info.terms.multi_device;
-        a->team->renegotiation.device_returns = 0 != a->info.terms.device_returns;
-    }
     a->team->trial.after = a->info.terms.trial_after;
     if (GBA_DUE_TRIAL == a->due && 0 == a->info.terms.trial_runs) {
         a->state = GBA_AGREE_DONE;
@@ -267,7 +265,6 @@ static gba_status_t facts_post(struct gba_agreement *a)
                           .terms = &terms,
                           .memory = a->nodes == NULL ? GBA_ERR_NOMEM : GBA_OK};
 
-    gba_held_begin(&a->held, &a->attr);
     if (GBA_DUE_RECOVER == a->due) {
         gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
         own.failure = team->failure.status;

@@ -8,7 +8,7 @@
 bool gba_reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
-           GBA_ERR_QUOTA == reason || GBA_ERR_AWAY == reason;
+           GBA_ERR_QUOTA == reason;
 }
 
 /* The most members of a group at that switch of rank 0; without a device that of any device. */

@@ -123,7 +123,6 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     terms->radix = (uint8_t)params->sw_radix;
     terms->hierarchy = (uint8_t)params->hierarchy;
     terms->multi_device = attr->devices != NULL;
-    terms->device_returns = attr->device != NULL && gba_device_returns(attr->device);
     if (GBA_DUE_TRIAL == due)
         terms_trial(team, attr, terms);
     terms->offload = (uint8_t)offload_of(attr);
@@ -152,14 +151,10 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
 
 void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died, uint64_t backoff)
 {
-    const bool elsewhere =
-        died && (team->renegotiation.multi_device || team->renegotiation.device_returns);
+    const bool elsewhere = died && team->renegotiation.multi_device;
 
     gba_renegotiation_cancel(team);
-    /* The device can also be away when the team requests its first group. */
-    team->renegotiation.lost_device |= died || GBA_ERR_DEAD == reason;
-    if (gba_reason_passes(reason) || elsewhere ||
-        (team->renegotiation.lost_device && team->renegotiation.device_returns))
+    if (gba_reason_passes(reason) || elsewhere)
         team->renegotiation.due = gba_team_barriers(team) + backoff;
     if (elsewhere)
         team->renegotiation.backoff =

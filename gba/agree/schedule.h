@@ -20,9 +20,8 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
 
 /*
  * The team has no group, for this reason. If the reason can pass, its members renegotiate in
- * `backoff` barriers; also if its device died and rank 0 has others (died), and from then on for
- * any reason if the device may come back. All members call this with the same arguments after the
- * same number of barriers.
+ * `backoff` barriers; also if its device died and rank 0 has others (died). All members call this
+ * with the same arguments after the same number of barriers.
  */
 void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died,
                             uint64_t backoff);

@@ -14,69 +14,6 @@ uint64_t gba_switches_key(const uint8_t uuid[GBA_UUID_SIZE])
     return (word[0] * UINT64_C(0x9E3779B97F4A7C15)) ^ word[1];
 }
 
-static void list_add(struct gba_held *held, struct gba_device *snapshot)
-{
-    if (!gba_device_away(snapshot))
-        held->list[held->count++] = snapshot;
-}
-
-/* Make the snapshots of `devices`. Without memory for them this member has the chosen one only. */
-static void held_fill(struct gba_held *held)
-{
-    gba_device_t *all[GBA_DEVICE_CHOICES_MAX];
-    const uint32_t found = held->devices(held->devices_ctx, all, GBA_DEVICE_CHOICES_MAX);
-
-    held->others = calloc(found + 1, sizeof *held->others);
-    for (uint32_t i = 0; i < found; i++)
-        if (all[i] == held->device) {
-            list_add(held, &held->chosen);
-        } else if (held->others != NULL) {
-            gba_device_snapshot(all[i], &held->others[held->others_count]);
-            list_add(held, &held->others[held->others_count++]);
-        }
-}
-
-/* gba_team_attr_t.devices of an agreement. */
-static uint32_t held_list(void *ctx, gba_device_t **list, uint32_t max)
-{
-    struct gba_held *held = ctx;
-    uint32_t count;
-
-    if (!held->listed)
-        held_fill(held);
-    held->listed = true;
-    count = held->count < max ? held->count : max;
-    for (uint32_t i = 0; i < count; i++)
-        list[i] = held->list[i];
-    return count;
-}
-
-void gba_held_begin(struct gba_held *held, gba_team_attr_t *attr)
-{
-    *held = (struct gba_held){
-        .device = attr->device, .devices = attr->devices, .devices_ctx = attr->devices_ctx};
-    if (attr->device != NULL) {
-        gba_device_snapshot(attr->device, &held->chosen);
-        attr->device = gba_device_away(&held->chosen) ? NULL : &held->chosen;
-        if (attr->device == NULL)
-            attr->device_status = GBA_ERR_AWAY;
-    }
-    if (attr->devices != NULL) {
-        attr->devices = held_list;
-        attr->devices_ctx = held;
-    }
-}
-
-void gba_held_end(struct gba_held *held)
-{
-    if (held->device != NULL)
-        gba_dev_put(held->chosen.dev);
-    for (uint32_t i = 0; i < held->others_count; i++)
-        gba_dev_put(held->others[i].dev);
-    free(held->others);
-    *held = (struct gba_held){.device = NULL};
-}
-
 static bool is_at(const gba_device_t *device, uint64_t key)
 {
     return gba_switches_key(device->dev->uuid) == key;

@@ -8,7 +8,6 @@
 #define LINE_MAX_BYTES 640
 
 gba_log_level_t gba_log_limit = GBA_LOG_WARN;
-_Thread_local bool gba_log_muted;
 
 static gba_log_fn_t log_fn;
 static void *log_ctx;
@@ -30,8 +29,6 @@ void gba_log_line(gba_log_level_t level, const char *format, ...)
     char line[LINE_MAX_BYTES];
     va_list args;
 
-    if (gba_log_muted)
-        return;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);

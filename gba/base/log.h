@@ -9,7 +9,6 @@
 #include "gba/gba.h"
 
 extern gba_log_level_t gba_log_limit;
-extern _Thread_local bool gba_log_muted; /* this thread logs nothing */
 
 void gba_log_line(gba_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -59,8 +59,8 @@ static const gba_param_t table[] = {
     {FIELD(switch_key_file), .type = GBA_PARAM_STRING, .string_default = "none", .level = 3,
      .help =
          "File with the key of a gba-switchd that is reached over TCP, with 32 hexadecimal "
-         "digits and mode 0600, on the host of rank 0, which hands a key of the job to the other "
-         "ranks; \"none\": the file that GBA_SWITCH_KEY_FILE in the environment names"},
+         "digits and mode 0600, on each host; \"none\": the file that GBA_SWITCH_KEY_FILE in the "
+         "environment names"},
     {FIELD(cluster), .type = GBA_PARAM_STRING, .string_default = "auto", .level = 5,
      .help = "Description of the cluster, a file or the name of an installed one as in "
              "gba_predict, from "

@@ -19,11 +19,12 @@
  * matches by chance. */
 #define NOTICE_BYTES (sizeof(uint64_t) + sizeof(gba_notification_t) + 1)
 
-/* The device of a member: its uuid, or if it does not answer so far its name. */
+/* The switch of a member's device. */
 struct device_name {
     uint8_t uuid[GBA_UUID_SIZE];
-    char text[65]; /* "": the member has no device */
+    uint8_t there; /* 0: the member has no device */
 };
+_Static_assert(sizeof(struct device_name) <= NOTICE_BYTES, "see prepare");
 
 struct gba_bootstrap_team {
     gba_bootstrap_t *bootstrap;
@@ -69,7 +70,7 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
         return GBA_ERR_NOMEM;
     made->bootstrap = bootstrap;
     made->oob = gba_bootstrap_oob(bootstrap);
-    made->gathered = calloc(made->oob->size, sizeof(struct device_name));
+    made->gathered = calloc(made->oob->size, NOTICE_BYTES); /* the longest of them */
     if (made->gathered == NULL)
         status = GBA_ERR_NOMEM;
     gba_params_default(&made->params);
@@ -88,19 +89,14 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
 
 static void device_name_get(const gba_bootstrap_team_t *team, struct device_name *name)
 {
-    const char *path = team->params.device_path;
     gba_device_info_t info;
 
     memset(name, 0, sizeof *name);
     if (team->device == NULL)
         return;
-    name->text[0] = '?';
-    if (GBA_OK == gba_device_query(team->device, &info) && !info.dead)
+    name->there = 1;
+    if (GBA_OK == gba_device_query(team->device, &info))
         memcpy(name->uuid, info.uuid, sizeof name->uuid);
-    else if (0 == strncmp(path, "switch://", 9))
-        snprintf(name->text, sizeof name->text, "%s", path);
-    else /* a Unix socket is that of a host */
-        snprintf(name->text, sizeof name->text, "rank %u", (unsigned)team->oob->rank);
 }
 
 /* Prepare an agreement: take no device on any member if they are at different switches. */
@@ -123,7 +119,7 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
     if (GBA_OK != status)
         return status;
     for (uint32_t i = 0; i < oob->size; i++) {
-        if ('\0' == all[i].text[0])
+        if (0 == all[i].there)
             continue;
         if (first == NULL)
             first = &all[i];
@@ -138,7 +134,7 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
 
 static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
 {
-    const gba_device_attr_t later = {.later = true};
+    const gba_device_attr_t device_attr = {.job = gba_bootstrap_job(team->bootstrap)};
     gba_status_t status;
 
     team->attr = (gba_team_attr_t){.name = "all",
@@ -149,11 +145,7 @@ static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
                                    .name_member = team->oob->name_member,
                                    .name_ctx = team->oob->ctx};
     team->device_status =
-        gba_bootstrap_device(team->bootstrap, team->params.device_path, &later, &team->device);
-    if (GBA_ERR_OOB == team->device_status) {
-        snprintf(message, len, "%s", gba_bootstrap_message(team->bootstrap));
-        return GBA_ERR_OOB;
-    }
+        gba_global_device_get(team->params.device_path, &device_attr, &team->device);
     status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
     if (GBA_OK != status)
         return status;

@@ -74,7 +74,7 @@ static void advise_switch(const char *path, gba_status_t status, char *text, siz
                  tcp ? "on that host, if none runs there" : "with that socket");
     else if (GBA_ERR_PERM == status)
         snprintf(text, len, "See gba-switchd(8) for %s",
-                 tcp ? "the key of a job" : "the users that it accepts");
+                 tcp ? "the key file" : "the users that it accepts");
     else if (GBA_ERR_VERSION == status || GBA_ERR_NOT_GBA == status)
         snprintf(text, len, "Install gba-switchd and libgba of the same release");
     else if (GBA_ERR_BUSY == status)

@@ -23,13 +23,12 @@
 struct gba_dev_ops;
 
 /* An open device, which for a gba-switchd is one connection. A backend's own structure begins with
- * this one. It is counted: see gba_dev_hold. */
+ * this one. */
 struct gba_dev {
     const struct gba_dev_ops *ops;
     bool served_here;            /* see gba_device_served_here; set by ops->open */
     uint8_t uuid[GBA_UUID_SIZE]; /* set by the device layer */
-    uint32_t groups;             /* set by the device layer; 0: it was never connected */
-    gba_word_t references;       /* of devices, snapshots and memberships */
+    uint32_t groups;             /* set by the device layer */
     gba_word_t round_trip;       /* ns, see gba_round_trip_measure; 0: not measured; UINT64_MAX: not
                                     known */
 };
@@ -62,26 +61,6 @@ static inline gba_group_handle_t gba_dev_handle(uint32_t group, uint32_t generat
     memcpy(handle.uuid, uuid, sizeof handle.uuid);
     return handle;
 }
-
-/* How a device comes back, at the same path, after its connection was lost. */
-struct gba_dev_returns {
-    /* Whether the connection is lost. */
-    bool (*lost)(const struct gba_dev *dev);
-
-    /* Begin to connect to a lost device again, at its former address. Never blocks. next: set on
-     * GBA_OK; the caller closes it. Returns as open. */
-    gba_status_t (*reopen)(struct gba_dev *lost, const struct gba_dev_path *path,
-                           struct gba_dev **next);
-
-    /* Go on with such a connection, for `timeout` ns at most. attr: as for open. info: its uuid and
-     * groups are set on GBA_OK. Returns GBA_OK: connected; GBA_INPROGRESS; or as open. */
-    gba_status_t (*reopened)(struct gba_dev *next, const gba_device_attr_t *attr, uint64_t timeout,
-                             gba_device_info_t *info);
-
-    /* Hand over the key that the job had from an earlier switch and keeps. Does not wait for the
-     * answer. */
-    void (*key_keep)(struct gba_dev *dev, const uint8_t key[GBA_KEY_SIZE]);
-};
 
 struct gba_dev_ops {
     const char *name; /* "cdev", "sim", "switch" */
@@ -160,14 +139,6 @@ struct gba_dev_ops {
     /* Whether the driver has reported that a member of the group, or its host, died. May make a
      * system call. NULL: the driver reports no deaths. */
     bool (*died)(struct gba_membership *membership);
-
-    /* NULL: a device that is dead does not come back. */
-    const struct gba_dev_returns *returns;
-
-    /* Get the key of this process's job. key: 0, or the one that the job had from an earlier switch
-     * and keeps; set. Returns GBA_OK, _UNSUPPORTED (this connection needs no key), _REFUSED, _NOMEM
-     * or _DEAD. NULL: the backend has no keys. */
-    gba_status_t (*job_key)(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
 
     /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */
     gba_status_t (*reg_read)(struct gba_dev *dev, uint32_t address, unsigned width,

@@ -34,8 +34,6 @@ static const struct gba_dev_ops *ops_of(enum gba_dev_kind kind)
 
 static void device_free(struct gba_device *device)
 {
-    explicit_bzero(device->key, sizeof device->key);
-    free(device->key_file);
     free(device->job);
     free(device->path);
     free(device);
@@ -69,12 +67,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
         return GBA_ERR_NOMEM;
     d->path = string_copy(path);
     d->job = string_copy(attr->job);
-    d->key_file = string_copy(attr->key_file);
-    d->has_key = d->again.by_key = attr->key != NULL;
-    if (d->has_key)
-        memcpy(d->key, attr->key, sizeof d->key);
-    if (d->path == NULL || (attr->job != NULL && d->job == NULL) ||
-        (attr->key_file != NULL && d->key_file == NULL)) {
+    if (d->path == NULL || (attr->job != NULL && d->job == NULL)) {
         status = GBA_ERR_NOMEM;
         goto free_device;
     }
@@ -85,7 +78,6 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     if (GBA_OK != status)
         goto close_device;
     memcpy(d->dev->uuid, info.uuid, sizeof d->dev->uuid);
-    gba_word_store_relaxed(&d->dev->references, 1);
     d->dev->groups = info.groups;
     d->members_max = info.members_max;
     d->kind = kinds[parsed.kind];
@@ -106,8 +98,7 @@ void gba_device_fini(gba_device_t *device)
     if (device == NULL)
         return;
     gba_log(GBA_LOG_DEBUG, "closed %s", device->path);
-    gba_reconnection_end(device);
-    gba_dev_put(device->dev);
+    device->dev->ops->close(device->dev);
     device_free(device);
 }
 
@@ -165,28 +156,25 @@ void gba_global_device_put(gba_device_t *device)
 
 gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t *info)
 {
-    struct gba_dev *dev = gba_dev_hold(device);
     gba_device_info_t answer;
-    gba_status_t status = dev->ops->query(dev, &answer);
+    gba_status_t status = device->dev->ops->query(device->dev, &answer);
 
     if (GBA_OK == status) {
         snprintf(answer.path, sizeof answer.path, "%s", device->path);
-        snprintf(answer.backend, sizeof answer.backend, "%s", dev->ops->name);
+        snprintf(answer.backend, sizeof answer.backend, "%s", device->dev->ops->name);
         *info = answer;
     }
-    gba_dev_put(dev);
     return status;
 }
 
 gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, uint32_t max,
                                uint32_t *count)
 {
-    struct gba_dev *dev = gba_dev_hold(device);
+    struct gba_dev *dev = device->dev;
     gba_status_t status = GBA_ERR_UNSUPPORTED;
 
     if (dev->ops->owners != NULL)
         status = dev->ops->owners(dev, list, max, count);
-    gba_dev_put(dev);
     for (uint32_t i = 0; GBA_OK == status && i < *count; i++)
         if (list[i].local && 0 != list[i].process && '\0' == list[i].batch_job[0])
             gba_batch_job(list[i].process, list[i].batch_job);
@@ -195,26 +183,7 @@ gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, ui
 
 bool gba_device_served_here(const gba_device_t *device)
 {
-    struct gba_dev *dev = gba_dev_hold(device);
-    const bool here = dev->served_here;
-
-    gba_dev_put(dev);
-    return here;
-}
-
-gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE])
-{
-    struct gba_dev *dev = gba_dev_hold(device);
-    gba_status_t status = GBA_ERR_UNSUPPORTED;
-
-    if (dev->ops->job_key != NULL) {
-        memset(key, 0, GBA_KEY_SIZE);
-        status = dev->ops->job_key(dev, key);
-    }
-    gba_dev_put(dev);
-    if (GBA_OK == status)
-        gba_device_key_set(device, key);
-    return status;
+    return device->dev->served_here;
 }
 
 /* Whether a bus supports the access. The device itself decides whether the access is valid. */
@@ -227,26 +196,14 @@ static bool access_possible(uint32_t address, unsigned width)
 
 gba_status_t gba_reg_read(gba_device_t *device, uint32_t address, unsigned width, uint64_t *value)
 {
-    gba_status_t status = GBA_ERR_PARAM;
-    struct gba_dev *dev;
-
     if (!access_possible(address, width))
-        return status;
-    dev = gba_dev_hold(device);
-    status = dev->ops->reg_read(dev, address, width, value);
-    gba_dev_put(dev);
-    return status;
+        return GBA_ERR_PARAM;
+    return device->dev->ops->reg_read(device->dev, address, width, value);
 }
 
 gba_status_t gba_reg_write(gba_device_t *device, uint32_t address, unsigned width, uint64_t value)
 {
-    gba_status_t status = GBA_ERR_PARAM;
-    struct gba_dev *dev;
-
     if (!access_possible(address, width))
-        return status;
-    dev = gba_dev_hold(device);
-    status = dev->ops->reg_write(dev, address, width, value);
-    gba_dev_put(dev);
-    return status;
+        return GBA_ERR_PARAM;
+    return device->dev->ops->reg_write(device->dev, address, width, value);
 }

@@ -13,17 +13,11 @@
 gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *request,
                                gba_group_handle_t *handle)
 {
-    struct gba_dev *dev;
-    gba_status_t status;
-
     if (0 == request->members)
         return GBA_ERR_PARAM;
     if (request->members > device->members_max)
         return GBA_ERR_TOO_MANY;
-    dev = gba_dev_hold(device);
-    status = dev->ops->alloc(dev, request, handle);
-    gba_dev_put(dev);
-    return status;
+    return device->dev->ops->alloc(device->dev, request, handle);
 }
 
 gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members, gba_group_handle_t *handle)
@@ -47,44 +41,32 @@ bool gba_device_usable(gba_device_t *device)
 
 void gba_free_handle(gba_device_t *device, const gba_group_handle_t *handle)
 {
-    struct gba_dev *dev = gba_dev_hold(device);
-
-    /* A group of an earlier connection ended with it. */
-    if (0 == memcmp(handle->uuid, dev->uuid, sizeof dev->uuid))
-        dev->ops->cancel(dev, handle);
-    gba_dev_put(dev);
+    device->dev->ops->cancel(device->dev, handle);
 }
 
 gba_status_t gba_join_group(gba_device_t *device, const gba_group_handle_t *handle, uint32_t member,
                             gba_group_t **group)
 {
-    struct gba_dev *dev = gba_dev_hold(device);
-    gba_status_t status = GBA_ERR_NOMEM;
-    struct gba_group *g = NULL;
+    struct gba_dev *dev = device->dev;
+    struct gba_group *g;
+    gba_status_t status;
 
-    if (0 != memcmp(handle->uuid, dev->uuid, sizeof dev->uuid)) {
-        status = GBA_ERR_OTHER_DEVICE;
-        goto put_dev;
-    }
+    if (0 != memcmp(handle->uuid, dev->uuid, sizeof dev->uuid))
+        return GBA_ERR_OTHER_DEVICE;
     /* A handle comes from another process: check that the device has that group. */
-    if (handle->group >= dev->groups || member >= handle->members) {
-        status = GBA_ERR_PARAM;
-        goto put_dev;
-    }
+    if (handle->group >= dev->groups || member >= handle->members)
+        return GBA_ERR_PARAM;
     g = calloc(1, sizeof *g);
-    if (g != NULL)
-        status = dev->ops->join(dev, handle, member, &g->membership);
-    if (GBA_OK != status)
-        goto free_group;
+    if (g == NULL)
+        return GBA_ERR_NOMEM;
+    status = dev->ops->join(dev, handle, member, &g->membership);
+    if (GBA_OK != status) {
+        free(g);
+        return status;
+    }
     g->kind = device->kind;
     *group = g;
-    return GBA_OK; /* the membership holds dev */
-
-free_group:
-    free(g);
-put_dev:
-    gba_dev_put(dev);
-    return status;
+    return GBA_OK;
 }
 
 gba_status_t gba_dma_map(gba_group_t *group)
@@ -101,13 +83,9 @@ gba_status_t gba_configure_group(gba_group_t *group, uint32_t sequence)
 
 void gba_free_group(gba_group_t *group)
 {
-    struct gba_dev *dev;
-
     if (group == NULL)
         return;
-    dev = group->membership->dev;
-    dev->ops->leave(group->membership);
-    gba_dev_put(dev);
+    group->membership->dev->ops->leave(group->membership);
     free(group);
 }
 

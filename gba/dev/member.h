@@ -11,78 +11,22 @@
 #include "gba/spec/gba_regs.h"
 #include "gba/team.h"
 
-/* The attempt to connect a device again, see reconnect.c. */
-struct gba_reconnection {
-    struct gba_dev *next; /* that does not answer yet, or NULL */
-    bool busy;            /* a thread is at it; only that thread uses the other fields */
-    bool by_key;          /* the proof is the key of the job, not that of the key file */
-    uint64_t due, pause; /* ns: the next attempt, by gba_clock_ns; and the pause that preceded it */
-};
-
-/*
- * A device, or a snapshot of one: the connection that the device had at that moment. An agreement
- * works on snapshots, because agreements of other teams may connect the device again meanwhile.
- */
+/* A device of gba_device_init. */
 struct gba_device {
-    /* Counted. Of a snapshot it never changes; of a device, read it with gba_dev_hold. */
     struct gba_dev *dev;
-    char *path; /* as given by the caller; a snapshot has that of its device */
+    char *path; /* as given by the caller */
+    char *job;  /* of the attributes; may be NULL */
     uint32_t members_max;
     gba_path_t kind; /* GBA_PATH_DEVICE, _SWITCH or _SIM */
-
-    /* Not of a snapshot: */
-    char *job, *key_file;      /* of the attributes; may be NULL */
-    uint8_t key[GBA_KEY_SIZE]; /* of the attributes, or of gba_device_job_key */
-    bool has_key;
-    struct gba_reconnection again;
     /* Only for devices of the process-wide list (device.c), under its lock: */
     unsigned references;
     struct gba_device *next;
 };
 
-/* Whether a device of this path may come back after it has died. device: a snapshot, whose
- * connection stays. */
-static inline bool gba_device_returns(const struct gba_device *device)
-{
-    return device->dev->ops->returns != NULL;
-}
-
-/* Whether its gba-switchd has not answered yet, so nothing is known about it. device: a snapshot.
- */
-static inline bool gba_device_away(const struct gba_device *device)
-{
-    return 0 == device->dev->groups;
-}
-
-/* --- reconnect.c. All of its functions are thread-safe, and none is collective. */
-
-/* Get the connection of a device or a snapshot. The caller gives it back with gba_dev_put. */
-struct gba_dev *gba_dev_hold(const gba_device_t *device);
-
-/* Close the connection, if nobody else holds it. */
-void gba_dev_put(struct gba_dev *dev);
-
 /*
- * Make a snapshot of a device: the caller gives its connection back with gba_dev_put. If the
- * connection to a gba-switchd is lost, first go on to connect it again, and hand the key of the job
- * to the switch if this process has the key file. The switch may have been restarted, and is then
- * another one, without the groups of the earlier one, whose groups stay dead. Waits some
- * milliseconds for a switch at most. A switch that does not answer in this time, or has another
- * number of groups, leaves the device as it is (not logged): a later call finds its answer.
- * snapshot: set.
- */
-void gba_device_snapshot(gba_device_t *device, struct gba_device *snapshot);
-
-/* Set the key that `key_keep` hands over. */
-void gba_device_key_set(gba_device_t *device, const uint8_t key[GBA_KEY_SIZE]);
-
-/* Give up the attempt to connect the device again. No other thread uses the device. */
-void gba_reconnection_end(gba_device_t *device);
-
-/*
- * Measure the round trip of a device by a group of one member, once for each connection of a
- * process. If the device has no group for it, the next call tries again. Not collective. Calls the
- * driver, then waits for the device: some ten microseconds, 20 ms at most.
+ * Measure the round trip of a device by a group of one member, once in a process. If the device has
+ * no group for it, the next call tries again. Not collective. Calls the driver, then waits for the
+ * device: some ten microseconds, 20 ms at most.
  */
 void gba_round_trip_measure(gba_device_t *device);
 

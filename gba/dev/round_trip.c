@@ -36,7 +36,7 @@ static uint64_t rounds_time(struct gba_local_state *state)
 
 void gba_round_trip_measure(gba_device_t *device)
 {
-    struct gba_dev *dev = gba_dev_hold(device);
+    struct gba_dev *dev = device->dev;
     uint64_t ns = UINT64_MAX;
     struct gba_local_state state;
     gba_group_handle_t handle;
@@ -50,5 +50,4 @@ void gba_round_trip_measure(gba_device_t *device)
         gba_free_group(group);
         gba_word_store_relaxed(&dev->round_trip, ns);
     }
-    gba_dev_put(dev);
 }

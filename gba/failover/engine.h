@@ -71,12 +71,10 @@ struct gba_team {
         bool died;              /* a member of the group has died */
     } watchdog;
 
-    struct {                 /* see agree/schedule.c */
-        uint64_t due;        /* barriers at which members renegotiate; UINT64_MAX: never */
-        uint64_t backoff;    /* rank 0: barriers until the next renegotiation */
-        bool multi_device;   /* rank 0 has several devices */
-        bool device_returns; /* rank 0's device may come back after its death */
-        bool lost_device;    /* a device of the team has died, or was dead at the first request */
+    struct {               /* see agree/schedule.c */
+        uint64_t due;      /* barriers at which members renegotiate; UINT64_MAX: never */
+        uint64_t backoff;  /* rank 0: barriers until the next renegotiation */
+        bool multi_device; /* rank 0 has several devices */
     } renegotiation;
 
     struct {

@@ -112,16 +112,13 @@ static bool trial_ends(struct gba_trial *t)
 }
 
 /* Whether the device may be measured later: it had no group for this trial, for a reason that
- * passes. Nothing else requests a group for a team that policy denies one. A gba-switchd that is
- * away is found by the agreements of a renegotiation, not by trials one after the other. */
+ * passes. Nothing else requests a group for a team that policy denies one. */
 static bool group_awaited(const struct gba_trial *t)
 {
-    const gba_status_t reason = gba_plan_reason(&t->team->agreement->list).reason;
-
     for (uint32_t i = 0; i < t->paths.count; i++)
         if (t->paths.entries[i].choice.group)
             return false;
-    return gba_reason_passes(reason) && GBA_ERR_AWAY != reason;
+    return gba_reason_passes(gba_plan_reason(&t->team->agreement->list).reason);
 }
 
 /* For tests: the index of the candidate that follows the current one in the list, after the last

@@ -18,7 +18,7 @@
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
 
-#define LAYOUTS_OF 27u
+#define LAYOUTS_OF 28u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -38,8 +38,8 @@ _Static_assert(IS(104) && AT(id, 0, 8) && AT(backoff, 8, 8) && AT(uuid, 16, 16) 
                    AT(trial_after, 44, 4) && AT(min_hosts, 48, 4) && AT(algorithm, 52, 1) &&
                    AT(radix, 53, 1) && AT(hierarchy, 54, 1) && AT(offload, 55, 1) &&
                    AT(kind, 56, 1) && AT(multi_device, 57, 1) && AT(trial_runs, 58, 1) &&
-                   AT(trial_rotates, 59, 1) && AT(trial_fallback, 60, 1) &&
-                   AT(device_returns, 61, 1) && AT(reserved, 62, 2) && AT(cost, 64, 40),
+                   AT(trial_rotates, 59, 1) && AT(trial_fallback, 60, 1) && AT(reserved, 61, 3) &&
+                   AT(cost, 64, 40),
                CHANGED);
 #undef T
 

@@ -26,7 +26,7 @@ static gba_status_t list_agree(const struct predict_question *question, uint32_t
         .hosts = hosts, .members = ranks, .device_hosts = GBA_PORTS_MAX, .cluster = c};
     gba_remote_t remote = {.name = "messages"};
     char path[] = "cluster";
-    struct gba_dev dev = {.ops = &ops, .groups = GBA_GROUPS, .references = 1};
+    struct gba_dev dev = {.ops = &ops, .groups = GBA_GROUPS};
     struct gba_device device = {
         .dev = &dev, .path = path, .members_max = GBA_MEMBERS_MAX, .kind = GBA_PATH_DEVICE};
     const gba_team_attr_t attr = {.params = question->params,

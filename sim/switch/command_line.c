@@ -29,9 +29,6 @@ static const char help[] =
     "                         default port: 7114; port 0: any free one\n"
     "  --key-file FILE        file with the key of TCP clients, 32 hexadecimal digits; readable\n"
     "                         by its owner alone, or a credential of systemd\n"
-    "  --job-key-time S       seconds, or a time with a unit, that the key of a job is valid after "
-    "the connection of the\n"
-    "                         process that asked for it has ended; 0 to 3600; default: 60\n"
     "  --groups N             barrier groups, 1 to 32; default: 32\n"
     "  --ports N              ports, one for each connection, 1 to 708; default: 708\n"
     "  --quota N              groups that a port may hold; 0: no limit; default: 0\n"
@@ -137,7 +134,6 @@ static const struct setting {
     {"group", AT(group), .text = true},
     {"tcp", .set = parse_tcp},
     {"key-file", AT(key_file), .text = true},
-    {"job-key-time", 0, 3600, true, AT(job_key_time)},
     {"groups", 1, GBA_GROUPS, false, AT(groups)},
     {"ports", 1, GBA_PORTS_MAX, false, AT(ports)},
     {"quota", 0, GBA_GROUPS, false, AT(quota)},
@@ -220,7 +216,6 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
     *options = (struct gba_switchd_options){.groups = GBA_GROUPS,
                                             .ports = GBA_PORTS_MAX,
                                             .client_timeout = 30,
-                                            .job_key_time = 60,
                                             .vfio_devices = 4,
                                             .log_level = GBA_SWITCHD_INFO};
     for (size_t i = 0; i < SETTINGS; i++) {

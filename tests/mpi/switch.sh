@@ -5,13 +5,11 @@
 # this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# unix | tcp: $path has the options for that device path. (Between hosts, $selection shows the paths.) With TCP only
-# rank 0 has the key file, and hands a key of the job to the other ranks.
+# unix | tcp: $path has the options for that device path. (Between hosts, $selection shows the paths.)
 switch_options() {
     path_options "${!1}"
     [ -z "${HOSTS-}" ] || path=("${path[@]:3}")
     path+=(-x GBA_SWITCH_KEY_FILE)
-    [ "$1" != tcp ] || only_rank '[!0]*' GBA_SWITCH_KEY_FILE
 }
 
 # Start a job in the background, and wait until it uses the switch.
@@ -38,10 +36,14 @@ switch_failed_over() {
     total_is software -gt 0
 }
 
-# PROGRAM: so it does, and another switch has all its groups.
+# PROGRAM: so it does, and the restarted switch, which has all its groups, serves another job.
 switch_given_up() {
     switch_failed_over "$1"
     groups_return
+    job "${path[@]}" -np 3 -- early_exit 20 >/dev/null
+    cat "$out"
+    lines 1 '^early_exit: right$'
+    total_is switch -eq 20
 }
 
 # PROGRAM: the job is still on the switch.
@@ -49,13 +51,6 @@ switch_survived() {
     switch_ended "$1"
     total_is failovers -eq 0
     total_is software -eq 0
-}
-
-# The job has got another group, of a switch that was started again.
-switch_regained() {
-    switch_ended "$1"
-    total_is failovers -gt 0
-    groups_return
 }
 
 # TRANSPORT RANKS OUTCOME ACTION...: these commands happen during the barriers of a job, which then makes 100 more.
@@ -74,9 +69,8 @@ switch_during() {
 
 switch_during_all() {
     # shellcheck disable=SC2016 # for eval
-    local transport ranks=3 number='' die='kill -KILL $daemon' stop='kill -STOP $daemon' go_on='kill -CONT $daemon' again
-    # Without its groups. The same port, for members that connect by TCP.
-    again='switch_start 127.0.0.1'
+    local ranks=3 number='' die='kill -KILL $daemon' stop='kill -STOP $daemon' go_on='kill -CONT $daemon' again
+    again='switch_start "${tcp#switch://}"'
     while :; do
         test_case "switch-killed$number" switch_during unix "$ranks" switch_failed_over "sleep 0.$((RANDOM % 3))" "$die"
         test_case "switch-restarted$number" switch_during unix "$ranks" switch_given_up \
@@ -85,40 +79,11 @@ switch_during_all() {
         number=-$((${number#-} + 1))
         ranks=$((RANDOM % 6 + 2))
     done
-    # shellcheck disable=SC2016 # for eval
-    again='switch_start "${tcp#switch://}"'
-    test_case switch-late switch_late unix
-    test_case switch-late-tcp switch_late tcp
-    test_case switch-regained switch_during unix 3 switch_regained "$die" "$again" 'until_true took_groups 2'
-    test_case switch-regained-tcp switch_during tcp 3 switch_regained "$die" "$again" 'until_true took_groups 2'
+    test_case switch-restarted-tcp switch_during tcp 3 switch_given_up "$die" "$again"
     # For a shorter time than the client's timeout; and for good: the members fail over.
     test_case switch-stopped switch_during unix 3 switch_survived "$stop" 'sleep 5' "$go_on"
     ! $long || test_case switch-stopped-tcp switch_during tcp 3 switch_survived "$stop" 'sleep 5' "$go_on"
     ! $long || test_case switch-silent switch_during tcp 3 switch_failed_over "$stop"
-}
-
-# TRANSPORT: the switch is started when the ranks use software barriers already. They get a group.
-switch_late() {
-    local name
-    limit 120
-    switch_start "$(switch_address)"
-    switch_options "$1"
-    wrapper=() # each rank has the key file, because no rank could request a key of the job
-    name=$tcp
-    kill -KILL "$daemon"
-    : >"$out"
-    job "${path[@]}" -np 3 -- early_exit 100 "$work/regained" >/dev/null &
-    job_pid=$!
-    until_true grep -q 'MPI_COMM_WORLD .*software: .*the gba-switchd does not answer (rank 0 ' "$out"
-    switch_start "${name#switch://}" # the same port
-    until_true took_groups 1
-    : >"$work/regained"
-    wait "$job_pid"
-    cat "$out"
-    lines 1 '^early_exit: right$'
-    lines 0 '^FAIL'
-    total_is failovers -eq 0
-    groups_return
 }
 
 # NUMBER: so many groups so far.
@@ -126,8 +91,7 @@ took_groups() {
     [ "$(grep -c 'MPI_COMM_WORLD .*switch: group' "$out")" -eq "$1" ]
 }
 
-# The switch of the chosen device is killed, and the job has a group of another one of the list. That one is killed
-# and restarted.
+# The switch of the chosen device is killed, and the job has a group of another one of the list.
 switch_regained_other() {
     limit 120
     switch_start 127.0.0.1
@@ -140,11 +104,10 @@ switch_regained_other() {
     switch_job -np 3 -- early_exit 100 "$work/regained"
     kill -KILL "$chosen"
     until_true took_groups 2
-    kill -KILL "$daemon"
-    switch_start 127.0.0.1
-    until_true took_groups 3
     : >"$work/regained"
-    switch_regained early_exit
+    switch_ended early_exit
+    total_is failovers -gt 0
+    groups_return
 }
 
 # A rank is killed: the switch takes back its memberships, and the job ends.
@@ -178,24 +141,6 @@ key_hidden() {
     ! grep -qF "$(cat "$key")" "$out" "$work/switch.log" || fail 'the key is shown'
 }
 
-# No device of rank 0 needs the key, so it keeps the key: another rank without the file cannot connect.
-switch_key_kept() {
-    limit 60
-    switch_start 127.0.0.1 --log-level info
-    # shellcheck disable=SC2016 # expanded on each rank
-    wrapper=(sh -c 'path=none; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || { path=$1; unset GBA_SWITCH_KEY_FILE; }
-        export OMPI_MCA_coll_gba_barrier_device_path=$path; shift; exec "$@"' sh "$tcp")
-    row_job '+ | 2 | quiet GBA_SWITCH_KEY_FILE | early_exit 20 | ! switch_logged 0 port [0-9]+: up'
-}
-
-# The key of rank 0 is wrong. The other ranks use the files of their own.
-switch_own_key() {
-    limit 60
-    switch_start 127.0.0.1 --log-level info
-    (umask 077 && echo 00000000000000000000000000000000 >"$work/wrong")
-    row_job "+ | 3 | quiet $tcp GBA_SWITCH_KEY_FILE rank=0:GBA_SWITCH_KEY_FILE=$work/wrong | early_exit 20 | ! switch_logged 1 connection refused: wrong key | ! switch_logged 2 port [0-9]+: up"
-}
-
 # Two ranks on two processors do not yield them, unless a switch of this host needs one, too.
 switch_shares_processors() {
     local two options='--bind-to=none .mpi_yield_when_idle=0 GBA_TEST_YIELDS=1 preload=hosts_preload'
@@ -207,10 +152,10 @@ switch_shares_processors() {
     row_job "+ | 2 | switch=unix $options | early_exit 60 | took | 2/libgba yields/"
 }
 
-# The switch replaces a chosen device that cannot be opened. Ranks without the key file have the key, too.
+# The switch replaces a chosen device that cannot be opened.
 switch_replaces() {
     switch_start 127.0.0.1
-    row_job "+ | 3 | device_list=/dev/null,$tcp device_map=/dev/null:1 GBA_SWITCH_KEY_FILE rank=[!0]*:GBA_SWITCH_KEY_FILE | early_exit 20 | switch>0 sim=0 errors=0 | ! groups_return"
+    row_job "+ | 3 | device_list=/dev/null,$tcp device_map=/dev/null:1 GBA_SWITCH_KEY_FILE | early_exit 20 | switch>0 sim=0 errors=0 | ! groups_return"
 }
 
 # Two switches before the right one accept connections and do not answer. The 10 seconds for all
@@ -244,15 +189,15 @@ switch-churn | 3 | switch=unix | churn | $right
 switch-loss | 4 | switch=unix+--latency+loss=1% | early_exit 100 | took errors=0 failovers=0
 switch-missing | 3 | quiet switch:/nonexistent/gba-switchd | early_exit 20
   | only/cannot reach gba-switchd at switch:.*: No such file or directory.*Start gba-switchd/
-# The ranks use one key of the job. They cannot use the switch with more ports than the job may have.
-switch-job-key | 3 | switch=tcp+--log-level+debug+--job-ports+3 | early_exit 20 | took errors=0 | ! key_hidden
-  | ! switch_logged 1 has made a key for its job | ! switch_logged 3 port [0-9]+: up | ! groups_return
+# Nothing shows the key. The ranks cannot use the switch with more ports than the job may have.
+switch-job-ports | 3 | switch=tcp+--log-level+debug+--job-ports+3 | early_exit 20 | took errors=0 | ! key_hidden
+  | ! switch_logged 3 port [0-9]+: up | ! groups_return
 switch-job-limit | 3 | switch=tcp+--log-level+info+--job-ports+2 | early_exit 20 | switch=0 sim=0 software>0
   | ! switch_logged 2 port [0-9]+: up
   | ! switch_logged 1 connection refused: the user or the job uses as many ports as it may
 END
     switch_during_all
-    test_cases switch-regained-other switch-no-key switch-key-kept switch-own-key switch-shares-processors \
+    test_cases switch-regained-other switch-no-key switch-shares-processors \
         switch-replaces switch-list-silent
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0
@@ -289,7 +234,6 @@ switch_for_hosts() {
     switch_start "$address"
     row_path "$tcp"
     options+=(-x GBA_SWITCH_KEY_FILE --map-by slot)
-    only_rank '[!0]*' GBA_SWITCH_KEY_FILE
 }
 
 # SECONDS: the last host loses its link to the switch for that time; 0: for the rest of the job.
@@ -312,10 +256,10 @@ switch_cut() {
         [ "$status" -eq 2 ] && grep -qE "degraded: the link of port [0-9]+ to $last is lost" "$work/health" ||
             fail "gba_info --health: exit status $status"
         "$build/sim/switch/gba_diag" "$unix" | grep -E "^port [0-9]+: the link to $last at .* is lost"
-        # The host connects again.
+        # The host connects for another job.
         on_host "$last" ip route del blackhole "$address/32"
         on_host "$last" ip route replace "$address/32" via 10.77.0.1
-        on_host "$last" "umask 077; echo $(cat "$key") >/tmp/key; GBA_SWITCH_KEY_FILE=/tmp/key $build/gba/tools/gba_info $tcp" >/dev/null
+        on_host "$last" "GBA_SWITCH_KEY_FILE=$key $build/gba/tools/gba_info $tcp" >/dev/null
         "$build/gba/tools/gba_info" --health "$unix" | grep healthy
     else
         sleep "$1"

@@ -241,6 +241,7 @@ PEER_TEST(test_log_of_refusals, NULL, peer_end_alive)
     for (const char *line = log; (line = strstr(line, "connection refused: wrong")) != NULL; line++)
         lines++;
     assert_in_range(lines, 1, REFUSALS / 2);
+    assert_null(strstr(log, "01020304")); /* no part of a key */
     close(file);
     unlink(path);
 }

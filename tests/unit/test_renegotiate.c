@@ -2,7 +2,6 @@
 /*
  * Teams without a group renegotiate: when, with which result, and with which errors.
  */
-#include "gba/dev/dev_ops.h"
 #include "tests/unit/team_harness.h"
 
 static struct harness *harness_renegotiating(const char *path)
@@ -96,39 +95,6 @@ TEST(test_pauses)
         }
         harness_end(w);
     }
-}
-
-static bool is_lost(const struct gba_dev *dev)
-{
-    (void)dev;
-    return false; /* it is not connected again: the dead device comes back */
-}
-
-static void come_back(struct harness *w, uint32_t round)
-{
-    harness_device_dead(w->device, round < 64);
-}
-
-/* A device that may come back, such as a gba-switchd, is away when the members first agree. */
-TEST(test_a_device_is_away_at_first)
-{
-    static const struct gba_dev_returns returns = {.lost = is_lost};
-    struct harness *w = harness_renegotiating("sim");
-
-    ((struct gba_dev_ops *)(void *)w->dev_ops)->returns = &returns;
-    harness_device_dead(w->device, true);
-    w->before = come_back;
-    w->rounds = 100;
-    harness_run_moving(w, 3, 64, 1);
-    harness_end(w);
-    w = harness_renegotiating("sim"); /* this one never comes back */
-    harness_device_dead(w->device, true);
-    w->rounds = 100;
-    w->expected = gba_status_text(GBA_ERR_DEAD);
-    harness_run(w, 3, GBA_PATH_SOFTWARE);
-    assert_int_equal(w->stats[0].renegotiations, 0);
-    harness_device_dead(w->device, false);
-    harness_end(w);
 }
 
 HARNESS_TEST(test_offload_after_and_then_none_is_free, harness_renegotiating("sim?groups=3"))

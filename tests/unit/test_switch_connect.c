@@ -350,8 +350,7 @@ TEST(dead_addresses)
     struct addrinfo list[DEAD + 1];
     int listener[DEAD + 1], filler[DEAD][FILLERS];
     struct gba_client client = {.name = "test"};
-    const uint8_t key[GBA_KEY_SIZE] = {0};
-    const gba_device_attr_t attr = {.key_file = "/nonexistent", .key = key};
+    gba_device_attr_t attr = {.key_file = NULL};
     struct gba_dev_path path;
     char text[200], file[80];
     pthread_t thread;
@@ -368,12 +367,8 @@ TEST(dead_addresses)
             (void)connect(filler[i][k], (struct sockaddr *)&address[i], sizeof address[i]);
         }
     }
-    /* The key of the job takes the place of the file. */
-    key_write("0123456789abcdef0123456789abcdef\n", 0644, file, sizeof file);
-    assert_false(gba_device_key_file(file));
-    assert_int_equal(chmod(file, 0600), 0);
-    assert_true(gba_device_key_file(file));
-    unlink(file);
+    key_write("0123456789abcdef0123456789abcdef\n", 0600, file, sizeof file);
+    attr.key_file = file;
     assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
     addresses = list;
     connections_of_child = 0;
@@ -383,6 +378,7 @@ TEST(dead_addresses)
     assert_true(client.dev.served_here);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(connections_of_child, 0);
+    unlink(file);
     addresses = NULL;
     gba_file_close(&client.file);
     for (int i = 0; i <= DEAD; i++) {
@@ -409,17 +405,13 @@ static void refused_open(const gba_device_attr_t *attr)
     close(listener);
 }
 
-/* The message names the source of the key. */
-TEST(wrong_keys)
+/* The message names the file of the key. */
+TEST(wrong_key)
 {
-    const uint8_t key[GBA_KEY_SIZE] = {1};
-    gba_device_attr_t attr = {.key = key};
     char file[80], wanted[160];
+    const gba_device_attr_t attr = {.key_file = file};
 
-    refused_open(&attr);
-    assert_logged("wrong key (the job's key, from rank 0)");
     key_write("0123456789abcdef0123456789abcdef\n", 0600, file, sizeof file);
-    attr = (gba_device_attr_t){.key_file = file};
     refused_open(&attr);
     snprintf(wanted, sizeof wanted, "wrong key (key file %s)", file);
     assert_logged(wanted);

@@ -9,7 +9,7 @@
  *   link.c      the stream: output, input, and the answers that are awaited
  *   socket.c    connects the socket
  *   connect.c   connects, and sends the secret
- *   key.c       trust: the secret, the key of the job, and the user of a Unix socket
+ *   key.c       trust: the secret, and the user of a Unix socket
  *   file.c      the descriptor of the connection: closed by the program; children of fork
  *
  * Each process has its own connection because the kernel closes it when the process dies. The
@@ -19,8 +19,8 @@
  *
  * Guarantees. The stream keeps the order of messages in both directions. So a read of a register
  * follows every arrival that was sent before, and an answer follows every release that the switch
- * made before it. A lost connection is not restored: from then on the groups of the
- * connection are dead for this process. gba_device_snapshot makes another connection.
+ * made before it. A lost connection is not restored: from then on the device is dead for this
+ * process.
  *
  * An arrival has the generation of its group's allocation. The switch drops the arrivals of earlier
  * allocations.
@@ -30,10 +30,8 @@
 #ifndef GBA_SIM_SWITCH_CLIENT_CLIENT_H
 #define GBA_SIM_SWITCH_CLIENT_CLIENT_H
 
-#include <netdb.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "gba/base/descriptor.h"
@@ -90,14 +88,9 @@ struct gba_client_file {
 
 struct gba_client {
     struct gba_dev dev;
-    char name[300];               /* the device path, for messages */
-    pid_t owner;                  /* a child of fork must not touch the connection */
-    struct gba_client_file file;  /* the connection */
-    struct sockaddr_storage peer; /* over TCP: the address of the switch */
-    socklen_t peer_size;          /* 0: of a Unix socket */
-    /* Of a TCP host that has not answered yet; else NULL. */
-    struct addrinfo *addresses, *address_tried;
-    bool greeted; /* the greeting is sent */
+    char name[300];              /* the device path, for messages */
+    pid_t owner;                 /* a child of fork must not touch the connection */
+    struct gba_client_file file; /* the connection */
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
@@ -117,16 +110,10 @@ struct gba_client {
 
 /* --- socket.c --- */
 
-/* Connect the socket of a client, by Unix socket or TCP. Sets peer. Returns as gba_client_connect.
- * Blocks until `due` at most, and as long as the resolver does. */
+/* Connect the socket of a client, by Unix socket or TCP. Returns as gba_client_connect. Blocks
+ * until `due` at most, and as long as the resolver does. */
 gba_status_t gba_socket_open(struct gba_client *client, const struct gba_dev_path *path,
                              uint64_t due);
-
-/* If the client was never connected, set its peer to the next address of the host. */
-void gba_socket_next_address(struct gba_client *client);
-
-/* The same at the peer of the client. Never blocks: a TCP connection may not be made yet. */
-gba_status_t gba_socket_reopen(struct gba_client *client, const struct gba_dev_path *path);
 
 /* Wait until the socket is ready for the events, until `due` at most. Returns 0 or an errno. */
 int gba_socket_ready(int file, short events, uint64_t due);
@@ -140,8 +127,8 @@ bool gba_socket_is_local(int file);
 /* --- connect.c --- */
 
 /*
- * Connect to the switch: set file, peer, groups, version and uuid of a client whose name and job
- * are set. attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged)
+ * Connect to the switch: set file, groups, version and uuid of a client whose name and job are set.
+ * attr: has the key file for TCP; may be NULL. Returns GBA_OK, or (logged)
  * GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM, _NO_FILES, _AWAY or _IO. Blocks for its
  * timeout_ms at most, and as long as the resolver does.
  */
@@ -152,29 +139,21 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                              struct gba_dev **dev);
 void gba_client_close(struct gba_dev *dev);
-gba_status_t gba_client_reopen(struct gba_dev *dev, const struct gba_dev_path *path,
-                               struct gba_dev **next);
-gba_status_t gba_client_reopened(struct gba_dev *dev, const gba_device_attr_t *attr,
-                                 uint64_t timeout, gba_device_info_t *info);
 
 /* --- key.c --- */
 
-/* Make the SECRET that follows HELLO over TCP: attr->key or the key of the key file; attr may be
- * NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM, _NO_FILES or _NOMEM. Thread-safe. */
+/* Make the SECRET that follows HELLO over TCP: the key of the key file; attr may be NULL. Returns
+ * GBA_OK, or (logged) GBA_ERR_PERM, _NO_FILES or _NOMEM. Thread-safe. */
 gba_status_t gba_client_prove(const gba_device_attr_t *attr, struct gba_switch_message *proof);
 
-/* Set the text (len bytes at most, terminated) to the source of a wrong key and what to do, for a
- * log line after the refusal; to "" for another refusal. attr: as for gba_client_prove, which has
+/* Set the text (len bytes at most, terminated) to the file of a wrong key and what to do, for a log
+ * line after the refusal; to "" for another refusal. attr: as for gba_client_prove, which has
  * returned GBA_OK. Thread-safe. */
 void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len);
 
 /* Check who listens on the connected Unix socket, see gba_switch_listener_trusted. Returns GBA_OK,
  * or (logged) GBA_ERR_PERM. Thread-safe. */
 gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner);
-
-/* The operations job_key and key_keep of the backend. */
-gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
-void gba_client_key_keep(struct gba_dev *dev, const uint8_t key[GBA_KEY_SIZE]);
 
 /* --- link.c --- */
 

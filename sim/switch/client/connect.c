@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connect to gba-switchd: the greeting, at once or in steps that do not block. */
+/* Connect to gba-switchd: the greeting. */
 #define _GNU_SOURCE /* explicit_bzero */
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +53,7 @@ static gba_status_t hello_send(const struct gba_client *client,
     return (ssize_t)len == sent ? GBA_OK : gba_socket_failed(client, sent < 0 ? errno : EIO);
 }
 
-/* Receive one message, and no byte more. Returns GBA_INPROGRESS if it is not complete when due. */
+/* Receive one message, and no byte more, until `due`. */
 static gba_status_t message_receive(struct gba_client *client, uint64_t due,
                                     struct gba_switch_message *message)
 {
@@ -63,8 +63,6 @@ static gba_status_t message_receive(struct gba_client *client, uint64_t due,
         int error = gba_socket_ready(number, POLLIN, due);
         ssize_t got;
 
-        if (ETIMEDOUT == error)
-            return GBA_INPROGRESS;
         if (0 != error)
             return gba_socket_failed(client, error);
         got = recv(number, client->input.bytes + client->input.used,
@@ -89,7 +87,6 @@ static gba_status_t refusal_status(unsigned refusal)
         return GBA_ERR_VERSION;
     case GBA_SWITCH_REFUSED_USER:
     case GBA_SWITCH_REFUSED_SECRET:
-    case GBA_SWITCH_REFUSED_JOB:
         return GBA_ERR_PERM;
     case GBA_SWITCH_REFUSED_PORTS:
     case GBA_SWITCH_REFUSED_QUOTA:
@@ -133,63 +130,6 @@ static gba_status_t welcome_check(struct gba_client *client, const gba_device_at
     return GBA_OK;
 }
 
-/* Wait until the socket is connected. Returns GBA_INPROGRESS if it is not when due. */
-static gba_status_t connected(const struct gba_client *client, uint64_t due)
-{
-    const int number = client->file.socket.number;
-    int error = gba_socket_ready(number, POLLOUT, due), failure = 0;
-    socklen_t len = sizeof failure;
-
-    if (ETIMEDOUT == error)
-        return GBA_INPROGRESS;
-    if (0 == error)
-        error = 0 == getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &len) ? failure : errno;
-    return 0 == error ? GBA_OK : gba_socket_failed(client, error);
-}
-
-/* Greet the switch: hello_send, when the socket is connected. */
-static gba_status_t greet(struct gba_client *client, const gba_device_attr_t *attr, uint64_t due)
-{
-    const bool tcp = 0 != client->peer_size;
-    struct gba_switch_message proof;
-    gba_status_t status = connected(client, due);
-
-    if (GBA_OK == status && tcp)
-        status = gba_client_prove(attr, &proof);
-    if (GBA_OK == status)
-        status = hello_send(client, tcp ? &proof : NULL);
-    explicit_bzero(&proof, sizeof proof);
-    client->greeted = GBA_OK == status;
-    return status;
-}
-
-/* Receive the answer to the greeting. Returns GBA_INPROGRESS if it has not come when due. */
-static gba_status_t welcomed(struct gba_client *client, const gba_device_attr_t *attr, uint64_t due)
-{
-    struct gba_switch_message message = {.type = 0};
-    gba_status_t status = message_receive(client, due, &message);
-
-    if (GBA_OK == status)
-        status = welcome_check(client, attr, &message);
-    if (GBA_OK == status)
-        client->dev.served_here =
-            0 == client->peer_size || gba_socket_is_local(client->file.socket.number);
-    return status;
-}
-
-static gba_status_t go_on(struct gba_client *client, const gba_device_attr_t *attr,
-                          uint64_t timeout)
-{
-    const uint64_t due = gba_clock_ns() + timeout;
-    gba_status_t status = GBA_OK;
-
-    if (!gba_file_is_ours(&client->file))
-        return gba_socket_failed(client, EBADF);
-    if (!client->greeted)
-        status = greet(client, attr, due);
-    return GBA_OK == status ? welcomed(client, attr, due) : status;
-}
-
 /* Time in ns in which the switch must answer the greeting. */
 static uint64_t open_timeout(const gba_device_attr_t *attr)
 {
@@ -203,17 +143,21 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 {
     const uint64_t due = gba_clock_ns() + open_timeout(attr);
     const bool tcp = '\0' != path->host[0];
-    struct gba_switch_message proof;
+    struct gba_switch_message message = {.type = 0}, proof;
     gba_status_t status = tcp ? gba_client_prove(attr, &proof) : GBA_OK;
 
     if (GBA_OK == status)
         status = gba_socket_open(client, path, due);
     if (GBA_OK == status)
         status = hello_send(client, tcp ? &proof : NULL);
-    if (GBA_OK == status)
-        status = welcomed(client, attr, due);
     explicit_bzero(&proof, sizeof proof);
-    return GBA_INPROGRESS == status ? gba_socket_failed(client, ETIMEDOUT) : status;
+    if (GBA_OK == status)
+        status = message_receive(client, due, &message);
+    if (GBA_OK == status)
+        status = welcome_check(client, attr, &message);
+    if (GBA_OK == status)
+        client->dev.served_here = !tcp || gba_socket_is_local(client->file.socket.number);
+    return status;
 }
 
 /* --- The operations --- */
@@ -225,85 +169,34 @@ void gba_client_close(struct gba_dev *dev)
     /* The end of the connection takes the port down. In a child of fork the parent keeps it open.
      */
     gba_file_close(&client->file);
-    if (client->addresses != NULL)
-        freeaddrinfo(client->addresses);
     gba_link_fini(client);
     free(client);
-}
-
-/* A client without a connection. Returns NULL: out of memory. */
-static struct gba_client *client_new(void)
-{
-    struct gba_client *client = calloc(1, sizeof *client);
-
-    if (client == NULL)
-        return NULL;
-    client->dev.ops = &gba_dev_switch;
-    client->file.socket.number = -1;
-    if (GBA_OK == gba_link_init(client))
-        return client;
-    free(client);
-    return NULL;
 }
 
 gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                              struct gba_dev **dev)
 {
-    struct gba_client *client = client_new();
+    struct gba_client *client = calloc(1, sizeof *client);
     gba_status_t status;
 
     if (client == NULL)
         return GBA_ERR_NOMEM;
+    client->dev.ops = &gba_dev_switch;
+    client->file.socket.number = -1;
+    if (GBA_OK != gba_link_init(client)) {
+        free(client);
+        return GBA_ERR_NOMEM;
+    }
     client->job = gba_dev_job(attr == NULL ? NULL : attr->job);
     if ('\0' == path->host[0])
         snprintf(client->name, sizeof client->name, "switch:%s", path->file);
     else
         snprintf(client->name, sizeof client->name, "switch://%s:%u", path->host,
                  0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
-    client->dev.served_here = '\0' == path->host[0]; /* also while it is away */
     status = gba_client_connect(client, path, attr);
-    if (GBA_ERR_AWAY == status && attr != NULL && attr->later) {
-        gba_file_close(&client->file);
-        gba_word_store_relaxed(&client->dead, 1);
-        status = GBA_OK;
-    }
     if (GBA_OK == status)
         *dev = &client->dev;
     else
         gba_client_close(&client->dev);
-    return status;
-}
-
-gba_status_t gba_client_reopen(struct gba_dev *dev, const struct gba_dev_path *path,
-                               struct gba_dev **next)
-{
-    struct gba_client *lost = (struct gba_client *)dev, *client = client_new();
-    gba_status_t status;
-
-    if (client == NULL)
-        return GBA_ERR_NOMEM;
-    gba_socket_next_address(lost);
-    memcpy(client->name, lost->name, sizeof client->name);
-    client->job = lost->job;
-    client->peer = lost->peer;
-    client->peer_size = lost->peer_size;
-    status = gba_socket_reopen(client, path);
-    if (GBA_OK == status)
-        *next = &client->dev;
-    else
-        gba_client_close(&client->dev);
-    return status;
-}
-
-gba_status_t gba_client_reopened(struct gba_dev *dev, const gba_device_attr_t *attr,
-                                 uint64_t timeout, gba_device_info_t *info)
-{
-    struct gba_client *client = (struct gba_client *)dev;
-    gba_status_t status = go_on(client, attr, timeout);
-
-    if (GBA_OK == status) {
-        memcpy(info->uuid, client->uuid, sizeof info->uuid);
-        info->groups = client->groups;
-    }
     return status;
 }

@@ -313,18 +313,6 @@ static void client_leave(struct gba_membership *m)
     free(membership);
 }
 
-static bool client_lost(const struct gba_dev *dev)
-{
-    return gba_link_dead((const struct gba_client *)dev);
-}
-
-static const struct gba_dev_returns returns = {
-    .lost = client_lost,
-    .reopen = gba_client_reopen,
-    .reopened = gba_client_reopened,
-    .key_keep = gba_client_key_keep,
-};
-
 const struct gba_dev_ops gba_dev_switch = {
     .name = "switch",
     .spins = 8, /* a poll without data is a recv of some 0.6 us */
@@ -344,8 +332,6 @@ const struct gba_dev_ops gba_dev_switch = {
     .failure = gba_client_failure,
     .sleep = gba_client_sleep,
     .died = gba_client_died,
-    .returns = &returns,
-    .job_key = gba_client_job_key,
     .reg_read = gba_client_reg_read,
     .reg_write = gba_client_reg_write,
 };

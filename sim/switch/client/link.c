@@ -173,7 +173,7 @@ void gba_link_post(struct gba_client *client, const struct gba_switch_message *m
 static bool is_answered(const struct gba_switch_message *message)
 {
     return GBA_SWITCH_READ == message->type || GBA_SWITCH_COMMAND == message->type ||
-           GBA_SWITCH_OWNER == message->type || GBA_SWITCH_JOB_KEY == message->type;
+           GBA_SWITCH_OWNER == message->type;
 }
 
 /* The first request of the batch from `at` on that has an answer; batch->count: none. */
@@ -215,7 +215,6 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
     case GBA_SWITCH_VALUE:
     case GBA_SWITCH_RESULT:
     case GBA_SWITCH_OWNED:
-    case GBA_SWITCH_KEY:
         answer_dispatch(client, message);
         break;
     case GBA_SWITCH_EVENT:

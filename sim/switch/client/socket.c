@@ -199,14 +199,7 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
         return GBA_ERR_IO;
     }
     error = tcp_connect(list, due, &client->file);
-    client->peer_size = sizeof client->peer;
-    if (0 == error && 0 != getpeername(client->file.socket.number, (struct sockaddr *)&client->peer,
-                                       &client->peer_size))
-        error = errno;
-    if (0 == error)
-        freeaddrinfo(list);
-    else
-        client->addresses = list; /* for gba_socket_reopen */
+    freeaddrinfo(list);
     return 0 == error ? GBA_OK : gba_socket_failed(client, error);
 }
 
@@ -235,25 +228,4 @@ gba_status_t gba_socket_open(struct gba_client *client, const struct gba_dev_pat
                              uint64_t due)
 {
     return '\0' != path->host[0] ? connect_tcp(client, path, due) : connect_unix(client, path, due);
-}
-
-void gba_socket_next_address(struct gba_client *client)
-{
-    struct addrinfo *next = client->address_tried == NULL ? NULL : client->address_tried->ai_next;
-
-    if (client->addresses == NULL)
-        return;
-    client->address_tried = next == NULL ? client->addresses : next;
-    client->peer_size = client->address_tried->ai_addrlen;
-    memcpy(&client->peer, client->address_tried->ai_addr, client->peer_size);
-}
-
-gba_status_t gba_socket_reopen(struct gba_client *client, const struct gba_dev_path *path)
-{
-    int error;
-
-    if (0 == client->peer_size)
-        return connect_unix(client, path, 0);
-    error = tcp_start((const struct sockaddr *)&client->peer, client->peer_size, &client->file);
-    return 0 == error || EINPROGRESS == error ? GBA_OK : gba_socket_failed(client, error);
 }

@@ -19,7 +19,7 @@ static bool same_job(const struct gba_switch_identity *a, const struct gba_switc
 bool gba_switch_sees(const struct gba_switch_identity *viewer,
                      const struct gba_switch_identity *other)
 {
-    return viewer == NULL || (viewer->local ? same_user(viewer, other) : same_job(viewer, other));
+    return viewer == NULL || same_user(viewer, other);
 }
 
 struct use {

@@ -15,8 +15,7 @@ struct gba_switchd_options {
     const char *group;                 /* of the socket file; NULL: that of the process */
     char tcp_host[256];                /* to bind; "": no TCP */
     char tcp_port[16];
-    const char *key_file;  /* NULL: none */
-    uint32_t job_key_time; /* s; see job_keys.h */
+    const char *key_file; /* NULL: none */
     uint32_t groups, ports;
     uint32_t quota, user_quota, job_quota; /* groups; 0: no limit */
     uint32_t user_ports, job_ports;        /* 0: no limit */

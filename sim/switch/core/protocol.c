@@ -38,8 +38,6 @@ static const uint16_t fields_of[] = {
     [GBA_SWITCH_STATUS] = FROM_CLIENT | CODE | TAG | GROUP | VALUE32,
     [GBA_SWITCH_TEXT] = FROM_SERVER | MEMBER | VALUE32,
     [GBA_SWITCH_ERROR] = FROM_SERVER | CODE,
-    [GBA_SWITCH_JOB_KEY] = FROM_CLIENT | TAG | VALUE | KEY,
-    [GBA_SWITCH_KEY] = FROM_SERVER | CODE | TAG | VALUE | KEY,
     [GBA_SWITCH_OWNER] = FROM_CLIENT | CODE | TAG | GROUP,
     [GBA_SWITCH_OWNED] = FROM_SERVER | MAILBOX | VALUE,
 };
@@ -199,8 +197,6 @@ const char *gba_switch_refusal_text(unsigned refusal)
         [GBA_SWITCH_REFUSED_SHUTDOWN] = "the switch stops",
         [GBA_SWITCH_REFUSED_IDLE] = "no greeting in time",
         [GBA_SWITCH_REFUSED_QUOTA] = "the user or the job uses as many ports as it may",
-        [GBA_SWITCH_REFUSED_JOB] = "the key is that of another user or job",
-        [GBA_SWITCH_REFUSED_KEYS] = "too many jobs have a key",
     };
 
     if (refusal >= sizeof(texts) / sizeof(texts[0]) || texts[refusal] == NULL)

@@ -14,8 +14,6 @@
  *   client ARRIVE, WRITE: posted, without an answer.
  *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE. client OWNER:
  *   the switch answers OWNED. The type of an answer is that of the request plus 1.
- *   client JOB_KEY, over TCP only: the switch answers KEY, a secret for SECRET of the other
- *     processes of the job. It is valid until some time after the end of this connection.
  *   switch RELEASE: a release store. switch EVENT: events of a group at this port.
  *   The switch sends ERROR before it closes a connection that it refuses or drops, if the client
  *   still takes data. The port goes down with the connection.
@@ -37,7 +35,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      7u
+#define GBA_SWITCH_PROTOCOL      8u
 #define GBA_SWITCH_MESSAGE_BYTES 32u
 #define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES  16u
@@ -53,9 +51,9 @@ enum gba_switch_type {
      * value: number of the job, for its quota; 0: none. On a Unix socket the switch takes user and
      * process from the kernel instead. */
     GBA_SWITCH_HELLO = 1,
-    /* value, key: the secret, see gba_switch_secret_set. After HELLO, over TCP only. The secret of
-     * the key file, or that of a KEY; with the latter HELLO must have the user and the job that the
-     * switch made it for. */
+    /* value, key: the secret of the key file, see gba_switch_secret_set. After HELLO, over TCP
+     * only.
+     */
     GBA_SWITCH_SECRET = 2,
     /* code: gba_switch_name. The text of the name is in bytes 4 to 31, see gba_switch_name_set. */
     GBA_SWITCH_NAME = 3,
@@ -96,31 +94,23 @@ enum gba_switch_type {
     GBA_SWITCH_TEXT = 14,
     /* code: GBA_SWITCH_REFUSED_*. */
     GBA_SWITCH_ERROR = 15,
-    /* tag; value, key: 0, or the secret that the job had at an earlier switch, which it then has
-     * here, too. A request for a secret for the user and the job of HELLO. Repeated requests of a
-     * connection have the same answer. */
-    GBA_SWITCH_JOB_KEY = 16,
-    /* tag; code: 0, or GBA_SWITCH_REFUSED_*, and the connection stays open; value, key: the secret,
-     * see gba_switch_secret_get. */
-    GBA_SWITCH_KEY = 17,
     /* tag; group: of the device, or a higher number; code: 0, 1 for the name of the job, or 2 for a
      * port whose link to its host is lost. The switch answers OWNED. */
-    GBA_SWITCH_OWNER = 18,
+    GBA_SWITCH_OWNER = 16,
     /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
      * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
      * For an OWNER with code 1 bytes 4 to 31 are the owner's NAME of GBA_SWITCH_NAME_JOB instead;
      * with code 2 the text "PORT:HOST" of the first such port; empty: none. [DRV-20] */
-    GBA_SWITCH_OWNED = 19
+    GBA_SWITCH_OWNED = 17
 };
 
 /* The host of the client; its job in a batch system, "slurm:12". */
 enum gba_switch_name { GBA_SWITCH_NAME_HOST, GBA_SWITCH_NAME_JOB };
 
 /* The group is free; its owner is on another host than the switch, or on the same; its owner is
- * hidden from the client: of another user, or for a client with the key of a job, of another job.
- */
+ * hidden from the client, because it is of another user. */
 enum gba_switch_owned {
     GBA_SWITCH_OWNED_NOT,
     GBA_SWITCH_OWNED_AWAY,
@@ -141,9 +131,7 @@ enum gba_switch_refusal {
     GBA_SWITCH_REFUSED_SLOW = 6,     /* the client does not read what the switch sends */
     GBA_SWITCH_REFUSED_SHUTDOWN = 7, /* the switch stops */
     GBA_SWITCH_REFUSED_IDLE = 8,     /* no HELLO or SECRET in time */
-    GBA_SWITCH_REFUSED_QUOTA = 9,    /* the user or the job uses as many ports as it may */
-    GBA_SWITCH_REFUSED_JOB = 10,     /* the secret was made for another user or job */
-    GBA_SWITCH_REFUSED_KEYS = 11     /* no further key for a job: too many, or no random number */
+    GBA_SWITCH_REFUSED_QUOTA = 9     /* the user or the job uses as many ports as it may */
 };
 
 struct gba_switch_message {
@@ -173,7 +161,7 @@ void gba_switch_encode(const struct gba_switch_message *message,
 bool gba_switch_decode(const uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES], enum gba_switch_sender sender,
                        struct gba_switch_message *message);
 
-/* Set and get the secret of a SECRET or KEY. Pure, thread-safe. */
+/* Set and get the secret of a SECRET. Pure, thread-safe. */
 void gba_switch_secret_set(struct gba_switch_message *message,
                            const uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
 void gba_switch_secret_get(const struct gba_switch_message *message,

@@ -41,9 +41,8 @@ struct gba_switch_identity {
     bool local;         /* user and process are those of this host's kernel */
 };
 
-/* Whether a user may know user, process and job of another port or group: a user of this host those
- * of the same user, another one those of the same job. [DRV-20] viewer: NULL: the administrator,
- * who may know all. */
+/* Whether a user of this host may know user, process and job of another port or group: those of the
+ * same user. [DRV-20] viewer: NULL: the administrator, who may know all. */
 bool gba_switch_sees(const struct gba_switch_identity *viewer,
                      const struct gba_switch_identity *other);
 

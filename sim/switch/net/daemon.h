@@ -10,7 +10,6 @@
 
 #include <event2/event.h>
 
-#include "sim/switch/net/job_keys.h"
 #include "sim/switch/core/options.h"
 #include "sim/switch/core/protocol.h"
 #include "sim/switch/core/switch.h"
@@ -23,7 +22,6 @@ struct gba_switchd {
     struct gba_switch *device;
     uint64_t started;                        /* of gba_clock_ns */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES]; /* of the key file */
-    struct gba_job_keys job_keys;
     uint32_t connections; /* sessions that may use the switch, with and without a port */
     uint32_t unadmitted;  /* TCP connections that have not sent the key yet */
     uint64_t accepted, refused, dropped; /* connections since the start */

@@ -11,7 +11,6 @@
 #include <event2/buffer.h>
 
 #include "sim/switch/net/report.h"
-#include "sim/switch/net/secret.h"
 
 /* --- From the port --- */
 
@@ -153,16 +152,14 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
 static void take_secret(struct gba_session *session, const struct gba_switch_message *message)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    unsigned refusal;
 
     if (message->type != GBA_SWITCH_SECRET) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }
     gba_switch_secret_get(message, secret);
-    refusal = gba_session_check_secret(session, secret);
-    if (refusal != GBA_SESSION_GOES_ON)
-        gba_session_end(session, refusal);
+    if (!gba_switch_secret_equal(secret, session->daemon->secret))
+        gba_session_end(session, GBA_SWITCH_REFUSED_SECRET);
     else if (gba_session_admit(session))
         proceed(session);
 }
@@ -332,9 +329,6 @@ static void take_message(struct gba_session *session, const struct gba_switch_me
         break;
     case GBA_SWITCH_NAME:
         take_name(session, message);
-        break;
-    case GBA_SWITCH_JOB_KEY:
-        gba_session_take_job_key(session, message);
         break;
     default:
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);

@@ -24,10 +24,7 @@ const struct gba_switch_identity *gba_session_viewer(const struct gba_session *s
 {
     const struct gba_switch_identity *identity = &session->identity;
 
-    return session->key_of_file ||
-                   (identity->local && (identity->user == 0 || identity->user == geteuid()))
-               ? NULL
-               : identity;
+    return session->tcp || identity->user == 0 || identity->user == geteuid() ? NULL : identity;
 }
 
 void gba_session_mark(struct gba_session *session)

@@ -50,11 +50,6 @@ struct gba_session {
     bool wants_status; /* the greeting was STATUS */
     bool interrupted;  /* its port has events */
     bool paused;       /* the daemon does not read its input */
-    bool key_of_file;  /* it has sent the key of the key file */
-    struct {
-        bool made;  /* the session has asked for it */
-        int number; /* index of daemon->job_keys */
-    } job_key;
     enum gba_session_state state;
     uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
     uint32_t late_ms; /* of STATUS */
@@ -83,7 +78,8 @@ void gba_session_end(struct gba_session *session, unsigned reason);
  * one may use the switch. */
 bool gba_session_admit(struct gba_session *session);
 
-/* The viewer of gba_switch_sees: who reads what this session gets. */
+/* The viewer of gba_switch_sees: who reads what this session gets. A TCP client has the key, and
+ * sees all. */
 const struct gba_switch_identity *gba_session_viewer(const struct gba_session *session);
 
 /* Queue a message. */

@@ -166,9 +166,6 @@ static void destroy(struct gba_session *session)
         gba_session_put(session, &message);
         evbuffer_write(session->out, session->fd);
     }
-    if (session->job_key.made)
-        gba_job_key_end(&daemon->job_keys, session->job_key.number, gba_clock_ns(),
-                        daemon->options->job_key_time);
     if (session->dirty)
         TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
     LIST_REMOVE(session, link);

@@ -39,7 +39,6 @@ static int component_open(void)
     gba_coll_capability_publish();
     gba_common_choice_open(true);
     gba_common_processors_publish();
-    gba_common_keys_publish();
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed);
     return OMPI_SUCCESS;
 }

@@ -55,7 +55,6 @@ static inline int gba_compat_modex_put(char *key, const uint64_t *words, size_t 
 #else
     OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, key, text, OPAL_STRING);
 #endif
-    explicit_bzero(text, sizeof text); /* perhaps a key of a gba-switchd */
     return rc;
 }
 

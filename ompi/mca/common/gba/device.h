@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device of a component, the choice among several, and the keys of the job. */
+/* The device of a component, and the choice among several. */
 #ifndef GBA_COMMON_DEVICE_H
 #define GBA_COMMON_DEVICE_H
 
 #include "ompi/mca/common/gba/compat.h"
 
 #include "gba/gba.h"
-
-struct gba_common_module;
 
 /* The devices of a component; all zero before the first call. */
 struct gba_common_device {
@@ -31,29 +29,15 @@ struct gba_common_device {
  * All components of a process get the same device for the same path. If the chosen one of several
  * choices cannot be opened, it is the first one that can. If the user did not set the path, a
  * file that exists but fails to open as a device is reported at once, in one line per job and host.
- * Returns the device, with GBA_ERR_AWAY in *status if its gba-switchd did not answer, or NULL with
- * the reason. Thread-safe.
+ * Returns the device, or NULL with the reason in *status. Thread-safe.
  */
 gba_device_t *gba_common_device_get(gba_status_t *status);
 
 /* The usable devices of a process with several, for gba_team_attr_t: opens them. */
 uint32_t gba_common_devices_get(void *unused, gba_device_t **list, uint32_t max);
 
-/* Release the devices, and erase the keys. */
+/* Release the devices. */
 void gba_common_devices_put(void);
-
-/* On rank 0: if device_path or a choice is a gba-switchd over TCP, and there is a key file, open
- * it and publish the key of the job. No effect on other ranks. To be called after
- * gba_common_choice_open, and before the framework's open ends, as gba_compat_modex_put. Waits for
- * the switch as gba_device_init. */
-void gba_common_keys_publish(void);
-
-/*
- * Hand the keys of the job from member 0 of a module to those members that have none. Member 0
- * requests keys if it has the file and none was published. All members call it, whether they need a
- * key or not, before they open a device. Returns the status of the exchange. Collective.
- */
-gba_status_t gba_common_keys_share(struct gba_common_module *m);
 
 /* choice.c: the choice among several devices of the host, if the user has not set device_path. */
 

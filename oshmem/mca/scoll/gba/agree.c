@@ -19,7 +19,6 @@ static gba_status_t device_refused(gba_scoll_module_t *module)
     bool refused;
 
     module->reserve_met = false;
-    /* A device that is away so far is one: the agreement connects it. */
     if (device == NULL || 0 != module->base.rank || module->set == oshmem_group_all)
         return device != NULL ? GBA_OK : status;
     status = gba_device_query(device, &info);
@@ -41,8 +40,6 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
      * offered a group and do not get it build another software barrier. That one uses messages. */
     if (GBA_OK == status && !renegotiation)
         status = gba_scoll_slab_agree(module);
-    if (GBA_OK == status && !renegotiation)
-        status = gba_common_keys_share(&module->base);
     if (GBA_OK != status)
         return status;
     gba_scoll_name_set(module->set, a->name, sizeof a->name);
