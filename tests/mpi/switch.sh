@@ -69,8 +69,9 @@ switch_during() {
 
 switch_during_all() {
     # shellcheck disable=SC2016 # for eval
-    local ranks=3 number='' die='kill -KILL $daemon' stop='kill -STOP $daemon' go_on='kill -CONT $daemon' again
-    again='switch_start "${tcp#switch://}"'
+    local ranks=3 number='' die='kill -KILL $daemon' stop='kill -STOP $daemon' go_on='kill -CONT $daemon'
+    # shellcheck disable=SC2016 # for eval
+    local again='switch_start "${tcp#switch://}"'
     while :; do
         test_case "switch-killed$number" switch_during unix "$ranks" switch_failed_over "sleep 0.$((RANDOM % 3))" "$die"
         test_case "switch-restarted$number" switch_during unix "$ranks" switch_given_up \

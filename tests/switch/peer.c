@@ -386,32 +386,23 @@ void peer_settle(int fd)
     (void)peer_read(fd, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4);
 }
 
-void peer_ask(int fd, uint16_t form)
+char *peer_status(int fd, uint16_t form, uint32_t *absent)
 {
     const struct gba_switch_message message = {.type = GBA_SWITCH_STATUS,
                                                .code = GBA_SWITCH_PROTOCOL,
                                                .tag = form,
                                                .group = GBA_SWITCH_MAGIC};
+    struct gba_switch_message answer;
+    char *text, byte;
 
     peer_send(fd, &message);
-}
-
-char *peer_answer(int fd, uint32_t *absent)
-{
-    struct gba_switch_message answer = peer_expect(fd, GBA_SWITCH_TEXT);
-    char *text = calloc(1, answer.value + 1), byte;
-
+    answer = peer_expect(fd, GBA_SWITCH_TEXT);
+    text = calloc(1, answer.value + 1);
     assert_non_null(text);
     *absent = answer.member;
     assert_true(receive_bytes(fd, text, answer.value));
     assert_false(receive_bytes(fd, &byte, 1));
     return text;
-}
-
-char *peer_status(int fd, uint16_t form, uint32_t *absent)
-{
-    peer_ask(fd, form);
-    return peer_answer(fd, absent);
 }
 
 unsigned peer_memory(const struct daemon_process *process)

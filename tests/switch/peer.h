@@ -89,9 +89,7 @@ void peer_close(const int *client, unsigned n);
 void peer_settle(int fd);
 
 /* Request a STATUS of that form (GBA_SWITCH_STATUS_*), and receive all its text, to be freed.
- * *absent: the number in it. peer_status does both. */
-void peer_ask(int fd, uint16_t form);
-char *peer_answer(int fd, uint32_t *absent);
+ * *absent: the number in it. */
 char *peer_status(int fd, uint16_t form, uint32_t *absent);
 
 /* Resident memory of the daemon, in KiB. */

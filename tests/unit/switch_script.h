@@ -28,7 +28,6 @@ static void (*script_serve)(int file);
 /* What the scripted device has stored. */
 static uint64_t script_table[GBA_MEMBERS_MAX];
 static uint32_t script_members;
-static uint64_t script_uuid = 0x1122334455667788u;
 
 static inline bool script_get(int file, struct gba_switch_message *message)
 {
@@ -57,7 +56,7 @@ static inline struct gba_switch_message script_welcome(void)
                                        .group = GBA_GROUPS,
                                        .generation = GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR,
                                        .member = GBA_PORTS_MAX,
-                                       .value = script_uuid,
+                                       .value = 0x1122334455667788u,
                                        .key = 5};
 }
 

@@ -146,11 +146,6 @@ void gba_client_close(struct gba_dev *dev);
  * GBA_OK, or (logged) GBA_ERR_PERM, _NO_FILES or _NOMEM. Thread-safe. */
 gba_status_t gba_client_prove(const gba_device_attr_t *attr, struct gba_switch_message *proof);
 
-/* Set the text (len bytes at most, terminated) to the file of a wrong key and what to do, for a log
- * line after the refusal; to "" for another refusal. attr: as for gba_client_prove, which has
- * returned GBA_OK. Thread-safe. */
-void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len);
-
 /* Check who listens on the connected Unix socket, see gba_switch_listener_trusted. Returns GBA_OK,
  * or (logged) GBA_ERR_PERM. Thread-safe. */
 gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner);

@@ -14,6 +14,7 @@
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "sim/switch/client/client.h"
+#include "sim/switch/net/trust.h"
 
 /* Send the greeting. proof: see gba_client_prove; NULL on a Unix socket. */
 static gba_status_t hello_send(const struct gba_client *client,
@@ -101,11 +102,14 @@ static gba_status_t refusal_status(unsigned refusal)
 static gba_status_t welcome_check(struct gba_client *client, const gba_device_attr_t *attr,
                                   const struct gba_switch_message *message)
 {
-    char advice[256];
+    char advice[256] = "";
     uint64_t uuid[2];
 
     if (GBA_SWITCH_ERROR == message->type) {
-        gba_client_key_advice(attr, message->code, advice, sizeof advice);
+        if (GBA_SWITCH_REFUSED_SECRET == message->code)
+            snprintf(advice, sizeof advice,
+                     " (key file %.100s): copy the --key-file of gba-switchd to it",
+                     gba_switch_key_file(attr == NULL ? NULL : attr->key_file));
         gba_log(GBA_LOG_ERROR, "gba-switchd at %s refused the connection: %s%s", client->name,
                 gba_switch_refusal_text(message->code), advice);
         return refusal_status(message->code);

@@ -42,15 +42,6 @@ gba_status_t gba_client_prove(const gba_device_attr_t *attr, struct gba_switch_m
     return status;
 }
 
-void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len)
-{
-    text[0] = '\0';
-    if (GBA_SWITCH_REFUSED_SECRET != refusal)
-        return;
-    snprintf(text, len, " (key file %.100s): copy the --key-file of gba-switchd to it",
-             gba_switch_key_file(attr == NULL ? NULL : attr->key_file));
-}
-
 gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner)
 {
     char reason[256];
