@@ -82,8 +82,8 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
     return status;
 }
 
-gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, bool dry, gba_agreement_t **agreement)
+gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, gba_agreement_t **agreement)
 {
     const size_t each =
         sizeof(struct gba_node_info) + sizeof(struct gba_member_info) + sizeof(uint64_t);
@@ -98,7 +98,6 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
     a = team->agreement;
     *a = (struct gba_agreement){.team = team,
                                 .due = due,
-                                .dry = dry,
                                 .attr = *attr,
                                 .params = *attr->params,
                                 .oob = *oob,
@@ -122,13 +121,7 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
     return GBA_OK;
 }
 
-gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, gba_agreement_t **agreement)
-{
-    return gba_agree_begin(team, due, attr, oob, false, agreement);
-}
-
-gba_status_t gba_agree_run(struct gba_agreement *a)
+gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
 {
     gba_status_t status = GBA_OK;
 
@@ -142,15 +135,6 @@ gba_status_t gba_agree_run(struct gba_agreement *a)
         if (GBA_OK != status)
             return agreement_fail(a, status);
     }
-    return GBA_OK;
-}
-
-gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
-{
-    const gba_status_t status = gba_agree_run(a);
-
-    if (GBA_OK != status)
-        return status;
     gba_agree_end(a);
     *team = a->team;
     return GBA_OK;

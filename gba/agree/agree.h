@@ -60,7 +60,6 @@ struct gba_trial_paths {
 struct gba_agreement {
     struct gba_team *team;
     gba_due_t due;
-    bool dry; /* a prediction: build.c makes and requests nothing */
     gba_team_attr_t attr;
     gba_params_t params; /* of attr */
     gba_oob_t oob;
@@ -103,6 +102,9 @@ static inline const struct gba_candidate *gba_agree_candidate(const struct gba_a
  * there. May open devices. */
 gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t switch_index);
 
+/* Why this member has no device there. */
+gba_status_t gba_build_no_device(const struct gba_agreement *a);
+
 /* What one member makes for others: memory of a node, a group. Fills in a->words, or the record of
  * this member for the allgather. */
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info);
@@ -124,10 +126,6 @@ void gba_build_arm(struct gba_agreement *a);
 /* All members are ready: complete the path, and describe it. */
 void gba_build_finish(struct gba_agreement *a);
 
-/* Describe the path of the candidate, which has a shape, in one line. named: of a prediction: with
- * the device of a group. */
-void gba_build_describe(const struct gba_agreement *a, bool named, char *text, size_t len);
-
 /* Free this member's part of a path that is not taken. */
 void gba_build_undo(struct gba_agreement *a);
 
@@ -147,17 +145,11 @@ void gba_reason_describe(struct gba_team *team);
 
 /* --- agree.c */
 
-/* As gba_agree_start. dry: of a prediction, which has exchanges of its own (predict.c). */
-gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, bool dry, gba_agreement_t **agreement);
-
-/* Advance an agreement up to its end. Returns as gba_agree_test. After GBA_OK the caller ends it by
- * gba_agree_end; after an error it is freed. */
-gba_status_t gba_agree_run(struct gba_agreement *a);
-void gba_agree_end(struct gba_agreement *a);
-
 /* As gba_agree_test, without gba_barrier_init; also of a trial. */
 gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team);
+
+/* Free what an agreement needs until its end. A prediction (predict.c) has no other end. */
+void gba_agree_end(struct gba_agreement *a);
 
 /* Free the memory of a team, and of its agreement. */
 void gba_agree_free(struct gba_team *team);

@@ -67,8 +67,7 @@ gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t switch_ind
     return device == NULL && GBA_AT_EACH == switch_index ? a->attr.device : device;
 }
 
-/* Why this member has no device there. */
-static gba_status_t no_device(const struct gba_agreement *a)
+gba_status_t gba_build_no_device(const struct gba_agreement *a)
 {
     return a->attr.device == NULL && GBA_OK != a->attr.device_status ? a->attr.device_status
                                                                      : GBA_ERR_OTHER_DEVICE;
@@ -86,23 +85,14 @@ static void words_fill(struct gba_agreement *a, const void *handle, size_t bytes
     memcpy(&a->words[1], handle, bytes);
 }
 
-/* Request a group of this member's device. A prediction only finds out whether it has one. */
 static gba_status_t group_request(const struct gba_agreement *a, uint32_t members,
                                   gba_group_handle_t *handle)
 {
     const gba_group_request_t request = {.members = members,
                                          .groups_max = (uint32_t)a->params.max_groups};
-    gba_device_info_t info;
-    gba_status_t status;
 
-    if (a->device == NULL)
-        return no_device(a);
-    if (!a->dry)
-        return gba_request_group(a->device, &request, handle);
-    status = gba_device_query(a->device, &info);
-    if (GBA_OK != status)
-        return status;
-    return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
+    return a->device == NULL ? gba_build_no_device(a)
+                             : gba_request_group(a->device, &request, handle);
 }
 
 static void group_make(struct gba_agreement *a)
@@ -125,7 +115,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
         return;
     info->groups = a->device != NULL ? a->device->dev->groups : 0;
     status = group_request(a, domains->size, &info->group);
-    if (GBA_OK == status && !a->dry) /* the path, or its failure, frees the group from here on */
+    if (GBA_OK == status) /* the path, or its failure, frees the group from here on */
         status = gba_path_hybrid_join(a->path, a->device, &info->group, 0);
     info->group_status = status;
 }
@@ -134,13 +124,13 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const bool leaders = GBA_KIND_LEADERS == gba_agree_candidate(a)->kind;
 
-    if (GBA_OK == a->part_status && !a->dry)
+    if (GBA_OK == a->part_status)
         a->part_status = a->shape.kind >= GBA_SHAPE_MESSAGES
                              ? gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path)
                              : gba_path_shared_create(&a->shape, a->oob.rank, &a->path);
     if (GBA_OK == a->part_status && leaders)
         domain_make(a, info);
-    if (GBA_OK == a->part_status && !a->dry && gba_shape_shares(&a->shape) && is_leader(a) &&
+    if (GBA_OK == a->part_status && gba_shape_shares(&a->shape) && is_leader(a) &&
         GBA_OK == info->group_status)
         a->part_status = gba_node_create(a->path->node, &a->shape, &info->handle);
     info->status = a->part_status;
@@ -157,7 +147,7 @@ static uint64_t path_number(const struct gba_agreement *a)
  * which a member may have a group. In a trial the team has its own path still. */
 static void group_prepare(struct gba_agreement *a)
 {
-    if (GBA_INPROGRESS != a->join_status || a->dry)
+    if (GBA_INPROGRESS != a->join_status)
         return;
     if (GBA_DUE_TRIAL != a->due)
         gba_failover_register(a->team, a->info.terms.id);
@@ -225,7 +215,7 @@ struct gba_refusal gba_build_refusal(struct gba_agreement *a)
 static gba_status_t group_join(struct gba_agreement *a)
 {
     if (a->device == NULL)
-        return no_device(a);
+        return gba_build_no_device(a);
     if (GBA_OK != a->join_status) {
         if (0 == a->oob.rank)
             gba_free_handle(a->device, &a->handle);
@@ -259,15 +249,13 @@ static gba_status_t domain_join(struct gba_agreement *a)
     if (!is_leader(a) || leader == a->oob.rank)
         return GBA_OK;
     if (a->device == NULL)
-        return no_device(a);
+        return gba_build_no_device(a);
     return gba_path_hybrid_join(a->path, a->device, &a->nodes[leader].group,
                                 a->shape.domains.place);
 }
 
 void gba_build_join(struct gba_agreement *a)
 {
-    if (a->dry)
-        return;
     if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
         a->part_status = group_join(a);
         return;
@@ -312,20 +300,19 @@ static void replaced_report(const struct gba_agreement *a)
             a->team->name);
 }
 
-void gba_build_describe(const struct gba_agreement *a, bool named, char *text, size_t len)
+/* Describe the path for the user in one line. */
+static void describe(struct gba_agreement *a)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
     const bool all = GBA_KIND_ALL == candidate->kind;
-    char group[160] = "a group";
+    char group[40] = "";
 
-    if (!a->dry && gba_candidate_is_group(candidate))
+    if (gba_candidate_is_group(candidate))
         snprintf(group, sizeof group, "group %u of %u",
                  all ? a->handle.group : a->nodes[0].group.group,
                  all ? a->device->dev->groups : a->nodes[0].groups);
-    else if (a->device != NULL)
-        snprintf(group, sizeof group, "a group of %u%s%s", a->device->dev->groups,
-                 named ? " at " : "", named ? a->device->path : "");
-    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
+    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->text.why,
+                       sizeof a->text.why);
 }
 
 void gba_build_finish(struct gba_agreement *a)
@@ -335,11 +322,7 @@ void gba_build_finish(struct gba_agreement *a)
     a->text.why[0] = '\0';
     if (GBA_KIND_FALLBACK == candidate->kind)
         return;
-    gba_build_describe(a, false, a->text.why, sizeof a->text.why);
-    if (a->dry) {
-        gba_domains_fini(&a->shape.domains);
-        return;
-    }
+    describe(a);
     replaced_report(a);
     if (a->shape.kind >= GBA_SHAPE_MESSAGES)
         gba_path_hybrid_finish(a->path, &a->shape);

@@ -197,9 +197,6 @@ static gba_status_t next(struct gba_agreement *a)
 
 static gba_status_t list_make(struct gba_agreement *a)
 {
-    /* A prediction shows the shapes of all candidates, also of those that are not tried. */
-    if (a->dry && a->info.members == NULL && a->nodes != NULL)
-        return post_layout(a);
     gba_plan_list(&a->list, &a->info, a->due);
     return next(a);
 }
@@ -271,8 +268,7 @@ static gba_status_t facts_post(struct gba_agreement *a)
         own.failed_round = team->failure.round;
     }
     if (0 == a->oob.rank) {
-        if (!a->dry)
-            gba_schedule_measure(&a->attr, a->due);
+        gba_schedule_measure(&a->attr, a->due);
         gba_schedule_terms(team, &a->attr, a->due, &terms);
     }
     gba_info_fill(a->words, &own);

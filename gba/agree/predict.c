@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path that a team would take: the loop of loop.c, over an exchange that replicates this
- * process, the member of rank 0. Nothing is sent, and no group is requested.
+ * The path that a team would take: this process, as rank 0, derives what all members would know
+ * after their exchanges, and goes through the list of candidates. Nothing is sent, and no group is
+ * requested.
  */
 #include "gba/agree/predict.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "gba/agree/agree.h"
+#include "gba/agree/schedule.h"
 #include "gba/agree/software.h"
 #include "gba/dev/member.h"
 
@@ -16,112 +18,148 @@
 
 _Static_assert(GBA_LIST_MOST <= GBA_PREDICTED_MAX, "a prediction has room for every candidate");
 
-/* ---------------------------------------------------------------------------- the exchange --- */
-
-struct exchange {
-    struct gba_replicas replicas;
-    struct gba_agreement *a;
-};
-
 static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
 {
     (void)ctx;
     snprintf(text, len, "rank %u", rank);
 }
 
+/* ------------------------------------------------------------ what the members would know --- */
+
 /* The hosts that share the device of rank 0, or one of its other devices. */
-static uint32_t hosts_at(const struct exchange *e, gba_path_t kind)
+static uint32_t hosts_at(const struct gba_replicas *replicas, uint8_t kind)
 {
-    return GBA_PATH_SIM == kind ? 1 : e->replicas.device_hosts;
+    return GBA_PATH_SIM == kind ? 1 : replicas->device_hosts;
 }
 
-/* The minima of values that differ, and of their complements. */
-static void differ(uint64_t *words, uint32_t count)
+static void layout_replicate(struct gba_agreement *a, const struct gba_replicas *replicas)
 {
-    words[0] = words[count] = 0;
+    const uint32_t shared = hosts_at(replicas, a->info.terms.kind);
+    struct gba_member_info own;
+
+    gba_member_info_fill(&own, &a->attr, a->info.terms.uuid);
+    for (uint32_t rank = 0; rank < a->info.size; rank++) {
+        const uint32_t host = rank / replicas->members, device = host / shared;
+
+        a->members[rank] = own;
+        a->members[rank].host.word[0] ^= host;
+        for (unsigned i = 0; i < sizeof device; i++)
+            a->members[rank].port.uuid[i] ^= (uint8_t)(device >> 8 * i);
+    }
+    gba_layout_read(&a->info, a->members, a->scratch);
 }
 
-static void facts_replicate(const struct exchange *e, uint64_t *words)
+static void info_replicate(struct gba_agreement *a, const struct gba_replicas *replicas)
 {
     struct gba_terms terms;
+    const struct gba_own own = {.attr = &a->attr, .terms = &terms};
 
-    memcpy(&terms, &words[GBA_FACT_TERMS], sizeof terms);
-    if (e->replicas.hosts > 1)
-        differ(&words[GBA_FACT_HOST], 4);
-    if (e->replicas.hosts > hosts_at(e, (gba_path_t)terms.kind))
-        differ(&words[GBA_FACT_DEVICE], 2);
-    if (e->replicas.cluster != NULL)
-        gba_cost_terms_set(&terms.cost, e->replicas.cluster);
-    memcpy(&words[GBA_FACT_TERMS], &terms, sizeof terms);
+    gba_schedule_terms(a->team, &a->attr, GBA_DUE_CREATE, &terms);
+    if (replicas->cluster != NULL)
+        gba_cost_terms_set(&terms.cost, replicas->cluster);
+    gba_info_fill(a->words, &own);
+    gba_info_read(&a->info, a->words);
+    a->info.one_host = a->info.one_host && 1 == replicas->hosts;
+    a->info.one_device =
+        a->info.one_device && replicas->hosts <= hosts_at(replicas, a->info.terms.kind);
+    layout_replicate(a, replicas);
 }
 
-/* The first member that has no device at a switch of rank 0. */
-static void lacking_replicate(const struct exchange *e, uint64_t *words)
+/* The switches of rank 0; the first member that lacks one is on the first host that does. */
+static void switches_replicate(struct gba_agreement *a, const struct gba_replicas *replicas)
 {
-    const struct gba_switches *switches = &e->a->info.switches;
+    struct gba_switches *switches = &a->info.switches;
 
+    gba_switches_fill(a->words, &a->attr, true);
+    gba_switches_read(switches, a->words);
     for (uint32_t i = 0; i < switches->count; i++) {
-        const uint32_t hosts = hosts_at(e, (gba_path_t)switches->kind[i]);
+        const uint32_t hosts = hosts_at(replicas, switches->kind[i]);
 
-        if (e->replicas.hosts > hosts)
-            words[i] = (uint64_t)hosts * e->replicas.members;
+        switches->lacking[i] = replicas->hosts > hosts ? hosts * replicas->members : UINT32_MAX;
     }
 }
 
-static gba_status_t replicate_min(void *ctx, uint64_t *words, uint32_t count)
-{
-    const struct exchange *e = ctx;
+/* --------------------------------------------------------------------------- the candidates --- */
 
-    (void)count;
-    if (GBA_AGREE_FACTS == e->a->state)
-        facts_replicate(e, words);
-    else if (GBA_AGREE_LACKING == e->a->state)
-        lacking_replicate(e, words);
-    return GBA_OK;
+/* Whether the device of rank 0 has a group. */
+static gba_status_t group_refusal(const struct gba_agreement *a)
+{
+    gba_device_info_t info;
+    gba_status_t status;
+
+    if (a->device == NULL)
+        return gba_build_no_device(a);
+    status = gba_device_query(a->device, &info);
+    if (GBA_OK != status)
+        return status;
+    return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
 }
 
-static gba_status_t replicate_all(void *ctx, const void *in, void *out, size_t bytes)
+/* Why the members cannot take the candidate a->place. Sets its device, and its shape, which the
+ * caller ends. */
+static struct gba_refusal candidate_refusal(struct gba_agreement *a)
 {
-    const struct exchange *e = ctx;
-    struct gba_member_info *members = out;
-    uint32_t shared;
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+    const struct gba_domains *domains = &a->shape.domains;
+    const bool group = gba_candidate_is_group(candidate);
+    struct gba_refusal refusal = {GBA_OK, 0};
 
-    for (uint32_t rank = 0; rank < e->a->info.size; rank++)
-        memcpy((char *)out + rank * bytes, in, bytes);
-    if (GBA_AGREE_LAYOUT != e->a->state)
-        return GBA_OK;
-    shared = hosts_at(e, (gba_path_t)e->a->info.terms.kind);
-    for (uint32_t rank = 0; rank < e->a->info.size; rank++) {
-        const uint32_t host = rank / e->replicas.members, device = host / shared;
+    a->device = group ? gba_build_device(a, candidate->switch_index) : NULL;
+    refusal.reason = gba_shape_make(&a->shape, &a->topology, &a->info, candidate, 0);
+    if (GBA_OK == refusal.reason && GBA_KIND_LEADERS == candidate->kind)
+        refusal = gba_shape_refusal(&a->shape, &a->info);
+    /* A domain of one node needs no group if there are several domains. */
+    if (GBA_OK == refusal.reason && group && (domains->count < 2 || domains->size > 1))
+        refusal.reason = group_refusal(a);
+    return refusal;
+}
 
-        members[rank].host.word[0] ^= host;
-        for (unsigned i = 0; i < sizeof device; i++)
-            members[rank].port.uuid[i] ^= (uint8_t)(device >> 8 * i);
+/* Describe the candidate a->place, which has a shape. named: with the device of its group. */
+static void shape_describe(const struct gba_agreement *a, bool named, char *text, size_t len)
+{
+    char group[160] = "a group";
+
+    if (a->device != NULL)
+        snprintf(group, sizeof group, "a group of %u%s%s", a->device->dev->groups,
+                 named ? " at " : "", named ? a->device->path : "");
+    gba_shape_describe(&a->shape, gba_agree_candidate(a), group, a->attr.remote, text, len);
+}
+
+/* Go through the list as loop.c does, up to the candidate that the members take. */
+static void candidate_find(struct gba_agreement *a, const struct gba_replicas *replicas)
+{
+    struct gba_refusal refusal = {GBA_INPROGRESS, 0};
+
+    gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
+    while (GBA_OK != refusal.reason) {
+        if (GBA_NEED_SWITCHES == gba_plan_next(&a->list, &a->place)) {
+            switches_replicate(a, replicas);
+            gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
+            continue;
+        }
+        refusal = candidate_refusal(a);
+        if (GBA_OK != refusal.reason) {
+            a->list.candidates[a->place].maker_refused = true;
+            gba_plan_refuse(&a->list, a->place, refusal, true);
+        } else if (GBA_KIND_FALLBACK != gba_agree_candidate(a)->kind) {
+            shape_describe(a, false, a->text.why, sizeof a->text.why);
+        }
+        gba_domains_fini(&a->shape.domains);
     }
-    return GBA_OK;
+    gba_reason_set(a);
 }
 
-static gba_status_t replicate_test(void *ctx)
+/* Let the members agree. On GBA_OK the caller ends *a by agreement_end. */
+static gba_status_t agree(const gba_team_attr_t *attr, const struct gba_replicas *replicas,
+                          struct gba_agreement **a)
 {
-    (void)ctx;
-    return GBA_OK;
-}
-
-/* Let the members of e agree. On GBA_OK the caller ends e->a by agreement_end. */
-static gba_status_t agree(const gba_team_attr_t *attr, struct exchange *e)
-{
-    const gba_oob_t oob = {.ctx = e,
-                           .size = e->replicas.hosts * e->replicas.members,
-                           .min = replicate_min,
-                           .allgather = replicate_all,
-                           .test = replicate_test,
-                           .name_member = name_rank};
+    const gba_oob_t oob = {.size = replicas->hosts * replicas->members, .name_member = name_rank};
     gba_team_attr_t own = *attr;
     gba_device_t *list[GBA_DEVICE_CHOICES_MAX];
     gba_status_t status;
 
-    if (0 == e->replicas.hosts || 0 == e->replicas.members ||
-        e->replicas.hosts > MEMBERS_MOST / e->replicas.members)
+    if (0 == replicas->hosts || 0 == replicas->members ||
+        replicas->hosts > MEMBERS_MOST / replicas->members)
         return GBA_ERR_PARAM;
     own.name = "";
     /* A process whose chosen device cannot be opened uses another one. */
@@ -129,8 +167,16 @@ static gba_status_t agree(const gba_team_attr_t *attr, struct exchange *e)
         own.device = list[0];
         own.device_status = GBA_OK;
     }
-    status = gba_agree_begin(NULL, GBA_DUE_CREATE, &own, &oob, true, &e->a);
-    return GBA_OK == status ? gba_agree_run(e->a) : status;
+    status = gba_agree_start(NULL, GBA_DUE_CREATE, &own, &oob, a);
+    if (GBA_OK != status)
+        return status;
+    if ((*a)->nodes == NULL) {
+        gba_agree_free((*a)->team);
+        return GBA_ERR_NOMEM;
+    }
+    info_replicate(*a, replicas);
+    candidate_find(*a, replicas);
+    return GBA_OK;
 }
 
 static void agreement_end(struct gba_agreement *a)
@@ -160,8 +206,8 @@ static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size
     }
     status = gba_shape_make(&a->shape, &a->topology, &a->info, candidate, 0);
     if (GBA_OK == status)
-        gba_build_describe(a, GBA_AT_EACH != candidate->switch_index && a->info.switches.count > 1,
-                           text, len);
+        shape_describe(a, GBA_AT_EACH != candidate->switch_index && a->info.switches.count > 1,
+                       text, len);
     gba_domains_fini(&a->shape.domains);
     return status;
 }
@@ -207,9 +253,9 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
 gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint32_t members,
                               gba_prediction_t *prediction)
 {
-    struct exchange e = {
-        .replicas = {.hosts = hosts, .members = members, .device_hosts = UINT32_MAX}};
+    struct gba_replicas replicas = {.hosts = hosts, .members = members, .device_hosts = UINT32_MAX};
     gba_team_attr_t described = *attr;
+    struct gba_agreement *a;
     struct gba_cluster cluster;
     char message[1400]; /* logged where the agreement reads the file */
     gba_status_t status;
@@ -217,31 +263,30 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
     prediction->cores = 0;
     gba_cluster_default(&cluster);
     if (gba_cluster_described(attr->params->cluster, &cluster, message, sizeof message)) {
-        e.replicas.cluster = &cluster;
+        replicas.cluster = &cluster;
         prediction->cores =
             (uint32_t)((cluster.cores + cluster.hosts_per_machine - 1) / cluster.hosts_per_machine);
         described.oversubscribed = members > prediction->cores;
     }
-    status = agree(&described, &e);
+    status = agree(&described, &replicas, &a);
     if (GBA_OK != status)
         return status;
-    prediction->path = e.a->team->kind;
-    snprintf(prediction->why, sizeof prediction->why, "%s", e.a->team->words.why);
-    status = e.a->nodes == NULL ? GBA_ERR_NOMEM : candidates_show(e.a, prediction);
-    agreement_end(e.a);
+    prediction->path = a->team->kind;
+    snprintf(prediction->why, sizeof prediction->why, "%s", a->team->words.why);
+    status = candidates_show(a, prediction);
+    agreement_end(a);
     return status;
 }
 
 gba_status_t gba_predict_list(const gba_team_attr_t *attr, const struct gba_replicas *replicas,
                               struct gba_list *list)
 {
-    struct exchange e = {.replicas = *replicas};
-    gba_status_t status = agree(attr, &e);
+    struct gba_agreement *a;
+    gba_status_t status = agree(attr, replicas, &a);
 
     if (GBA_OK != status)
         return status;
-    *list = e.a->list;
-    status = e.a->nodes == NULL ? GBA_ERR_NOMEM : GBA_OK;
-    agreement_end(e.a);
-    return status;
+    *list = a->list;
+    agreement_end(a);
+    return GBA_OK;
 }
