@@ -66,7 +66,7 @@ struct gba_dev_ops {
     const char *name; /* "cdev", "sim", "switch" */
 
     /* Polls of a waiting member between two calls of the runtime's progress, for a backend whose
-     * poll makes a system call. 0: a poll only reads memory. See gba/team/wait.c. */
+     * poll makes a system call. 0: a poll only reads memory. See gba/team/barrier.c. */
     uint32_t spins;
 
     /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _NO_FILES,

@@ -39,7 +39,7 @@
 
 #include "gba/failover/facts.h"
 #include "gba/failover/failover.h"
-#include "gba/path/node.h"
+#include "gba/path/path_hybrid.h"
 
 enum event { REGISTER, FAILURE, START, START_DUE, CLOSE, EVENTS };
 
@@ -176,8 +176,8 @@ gba_status_t gba_failover_start(struct gba_team *team)
     pthread_mutex_unlock(&lock);
     if (S(DEGRADED) == state)
         return gba_message_barrier_start(&team->degraded, team->degraded.algo.seq + 1);
-    if (path->ops->bypass != NULL)
-        path->ops->bypass(path);
+    if (path->hybrid != NULL)
+        gba_path_hybrid_bypass(path->hybrid);
     return GBA_OK;
 }
 
@@ -222,12 +222,12 @@ gba_status_t gba_failover_test(struct gba_team *team)
         /* This member does not release its node, whose members may have no neighbour that knows of
          * the failure. */
         gba_node_set_failed(path->node);
-        return path->ops->finish != NULL ? path->ops->finish(path) : GBA_OK;
+        return path->hybrid != NULL ? gba_path_hybrid_withdraw(path->hybrid) : GBA_OK;
     }
     if (GBA_FAILOVER_BYPASSING == gba_failover_state(team))
         return GBA_INPROGRESS;
-    if (path->ops->hold != NULL)
-        path->ops->hold(path);
+    if (path->hybrid != NULL)
+        path->hybrid->held = true;
     return path->ops->test(path);
 }
 
@@ -242,12 +242,12 @@ gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notific
 
     if ((GBA_FAILOVER_FAILED != state && GBA_FAILOVER_BYPASSING != state) || 0 == round)
         return GBA_ERR_BUSY;
-    if (team->path->ops->extra_peers != NULL)
-        team->path->ops->extra_peers(team->path, &extra);
+    if (team->path->hybrid != NULL)
+        gba_path_hybrid_peers(team->path->hybrid, &extra);
     facts = &team->failover.facts;
     pthread_mutex_lock(&lock);
-    /* A domain leader that still waits for other leaders (gba_path_ops.finish) owes "completed" as
-     * well: they may need it to send what it waits for. */
+    /* A domain leader that still waits for other leaders (gba_path_hybrid_withdraw) owes
+     * "completed" as well: they may need it to send what it waits for. */
     complete = !team->under_way || gba_facts_complete(facts, round);
     status = gba_facts_next(facts, round, complete, &extra, notification, to);
     pthread_mutex_unlock(&lock);

@@ -10,7 +10,7 @@
  * The other parts of the engine call a path only through its table. A table does not know teams:
  * the engine counts rounds, waits, and completes the rounds of a failed device.
  *
- * No operation blocks or makes a system call, except `progress` and `destroy`. One thread at a time
+ * No operation blocks or makes a system call, except `destroy`. One thread at a time
  * on one path, unless an operation states otherwise.
  */
 #ifndef GBA_PATH_PATH_H
@@ -22,6 +22,7 @@
 
 struct gba_node;
 struct gba_path_base;
+struct gba_path_hybrid;
 
 /* Whether a member has arrived in the current round. UNKNOWN: this member cannot see it. */
 enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
@@ -50,16 +51,10 @@ struct gba_path_ops {
      * or GBA_ERR_IO: the runtime lost a connection. Acquire on GBA_OK. */
     gba_status_t (*test)(struct gba_path_base *path);
 
-    /* Move the runtime's messages. Returns GBA_OK or GBA_ERR_IO. NULL: the path has none. */
-    gba_status_t (*progress)(struct gba_path_base *path);
-
     /* Free the path and leave its group. Sends nothing, does not block. */
     void (*destroy)(struct gba_path_base *path);
 
     /* --- For waiting: */
-
-    /* Whether the test waits for messages now. Only progress moves messages. NULL: never. */
-    bool (*listens)(const struct gba_path_base *path);
 
     /* The location whose next store ends the wait or advances it. Not to be called after a test
      * that returned GBA_OK. */
@@ -76,30 +71,6 @@ struct gba_path_ops {
      */
     enum gba_arrived (*arrived)(const struct gba_path_base *path, const gba_group_state_t *group,
                                 uint32_t member);
-
-    /* Text for the user, appended to the name of a member that has not arrived: the members that it
-     * represents, or "". NULL: it represents none. */
-    const char *(*represented)(const struct gba_path_base *path, uint32_t member);
-
-    /* The member whose first message is missing. That member, or one that it represents, has not
-     * arrived. UINT32_MAX: the path waits for no message now. NULL: it never does. */
-    uint32_t (*late_source)(const struct gba_path_base *path);
-
-    /* --- For failover (failover.md has the reasons). NULL: nothing to do. */
-
-    /* From now on no test of this member may release other members, or complete for this member
-     * alone. */
-    void (*hold)(struct gba_path_base *path);
-
-    /* Start a round in which this member does not arrive. */
-    void (*bypass)(struct gba_path_base *path);
-
-    /* Failure notifications have completed the round. Returns GBA_OK when this member owes no
-     * message to another member and expects none; GBA_INPROGRESS; or GBA_ERR_IO. */
-    gba_status_t (*finish)(struct gba_path_base *path);
-
-    /* The members that this member notifies besides its neighbours in the team's graph. */
-    void (*extra_peers)(const struct gba_path_base *path, struct gba_extra_peers *extra);
 };
 
 /* The common part of all paths; the structure of each path begins with it. */
@@ -112,6 +83,9 @@ struct gba_path_base {
     gba_group_t *group;
     struct gba_local_state *state;
     struct gba_node *node; /* NULL: the path has none */
+    /* This path, if it has messages, a node leader or switch domains: path_hybrid.h has what such a
+     * path does besides. NULL: another path. */
+    struct gba_path_hybrid *hybrid;
 };
 
 /* gba_path_ops.awaited of a path that waits for the release of its group. A device with interrupts

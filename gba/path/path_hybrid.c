@@ -142,11 +142,6 @@ static gba_status_t hybrid_attempt(struct gba_path_base *path)
     return hybrid_test(path);
 }
 
-static gba_status_t hybrid_progress(struct gba_path_base *path)
-{
-    return gba_message_barrier_progress(&hybrid_of(path)->messages);
-}
-
 static void hybrid_destroy(struct gba_path_base *path)
 {
     struct gba_path_hybrid *hybrid = hybrid_of(path);
@@ -158,11 +153,6 @@ static void hybrid_destroy(struct gba_path_base *path)
     gba_node_close(path->node);
     gba_domains_fini(&hybrid->domains);
     free(hybrid);
-}
-
-static bool hybrid_listens(const struct gba_path_base *path)
-{
-    return GBA_PHASE_UPPER == hybrid_const(path)->phase;
 }
 
 static struct gba_local_state *hybrid_in_group(const struct gba_path_base *path)
@@ -220,10 +210,8 @@ static enum gba_arrived hybrid_arrived(const struct gba_path_base *path,
     return gba_node_arrived(&hybrid->node, local, hybrid->sequence);
 }
 
-static const char *hybrid_represented(const struct gba_path_base *path, uint32_t member)
+const char *gba_path_hybrid_represented(const struct gba_path_hybrid *hybrid, uint32_t member)
 {
-    const struct gba_path_hybrid *hybrid = hybrid_const(path);
-
     if (UINT32_MAX != gba_node_local(&hybrid->node, member))
         return "";
     if (hybrid->split && UINT32_MAX == gba_ranks_find(hybrid->leaders, hybrid->nodes, member))
@@ -236,31 +224,22 @@ static const char *hybrid_represented(const struct gba_path_base *path, uint32_t
         hybrid->leaders == NULL ? "" : " or another process on its host");
 }
 
-static uint32_t hybrid_late_source(const struct gba_path_base *path)
+uint32_t gba_path_hybrid_late_source(const struct gba_path_hybrid *hybrid)
 {
-    if (!hybrid_listens(path))
-        return UINT32_MAX;
-    return gba_message_barrier_late_source(&hybrid_const(path)->messages);
+    return gba_path_hybrid_listens(hybrid) ? gba_message_barrier_late_source(&hybrid->messages)
+                                           : UINT32_MAX;
 }
 
 /* ------------------------------------------------------------------------- for failover ------- */
 
-static void hybrid_hold(struct gba_path_base *path)
+void gba_path_hybrid_bypass(struct gba_path_hybrid *hybrid)
 {
-    hybrid_of(path)->held = true;
-}
-
-static void hybrid_bypass(struct gba_path_base *path)
-{
-    struct gba_path_hybrid *hybrid = hybrid_of(path);
-
     hybrid->sequence++;
     hybrid->phase = hybrid->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
 }
 
-static gba_status_t hybrid_finish(struct gba_path_base *path)
+gba_status_t gba_path_hybrid_withdraw(struct gba_path_hybrid *hybrid)
 {
-    struct gba_path_hybrid *hybrid = hybrid_of(path);
     gba_status_t status;
 
     if (!has_messages(hybrid) || GBA_PHASE_RELEASE == hybrid->phase)
@@ -273,11 +252,8 @@ static gba_status_t hybrid_finish(struct gba_path_base *path)
     return gba_message_barrier_test(&hybrid->messages);
 }
 
-/* The leaders of a switch domain. */
-static void hybrid_extra_peers(const struct gba_path_base *path, struct gba_extra_peers *extra)
+void gba_path_hybrid_peers(const struct gba_path_hybrid *hybrid, struct gba_extra_peers *extra)
 {
-    const struct gba_path_hybrid *hybrid = hybrid_const(path);
-
     if (!hybrid->split || !hybrid->leader)
         return;
     extra->ranks = hybrid->leaders;
@@ -288,18 +264,10 @@ static void hybrid_extra_peers(const struct gba_path_base *path, struct gba_extr
 const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
                                                  .start = hybrid_start,
                                                  .test = hybrid_test,
-                                                 .progress = hybrid_progress,
                                                  .destroy = hybrid_destroy,
-                                                 .listens = hybrid_listens,
                                                  .awaited = hybrid_awaited,
                                                  .in_group = hybrid_in_group,
-                                                 .arrived = hybrid_arrived,
-                                                 .represented = hybrid_represented,
-                                                 .late_source = hybrid_late_source,
-                                                 .hold = hybrid_hold,
-                                                 .bypass = hybrid_bypass,
-                                                 .finish = hybrid_finish,
-                                                 .extra_peers = hybrid_extra_peers};
+                                                 .arrived = hybrid_arrived};
 
 gba_status_t gba_path_hybrid_create(const struct gba_shape *shape, uint32_t rank,
                                     struct gba_path_base **path)
@@ -314,6 +282,7 @@ gba_status_t gba_path_hybrid_create(const struct gba_shape *shape, uint32_t rank
                                   .sequence = shape->sequence,
                                   .split = shape->domains.count > 1};
     h->base.waits_for_leader = !h->leader;
+    h->base.hybrid = h;
     h->base.node = &h->node;
     gba_node_init(&h->node, rank);
     h->leaders = all ? NULL : h->split ? shape->domains.leaders : shape->topology->leaders;

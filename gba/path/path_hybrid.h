@@ -36,7 +36,8 @@ struct gba_path_hybrid {
     struct gba_node node;
     struct gba_message_barrier messages; /* of a node leader or domain leader, or not opened */
     bool split;                          /* there are several switch domains */
-    bool held;                           /* see gba_path_ops.hold */
+    bool held; /* a path that has failed: no test of this member may release other members, or
+                  complete for this member alone */
     const uint32_t *leaders; /* [nodes] ascending; of this domain, if there are several; NULL:
                                 all members are leaders */
     uint32_t nodes;
@@ -65,5 +66,41 @@ gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_s
  * the places of its members, which gba_node_create and gba_node_attach have stored before an
  * exchange that this member has completed. */
 void gba_path_hybrid_finish(struct gba_path_base *path, struct gba_shape *shape);
+
+/* Move the runtime's messages. Returns GBA_OK or GBA_ERR_IO. May make a system call, unlike the
+ * functions below. */
+static inline gba_status_t gba_path_hybrid_progress(struct gba_path_hybrid *hybrid)
+{
+    return gba_message_barrier_progress(&hybrid->messages);
+}
+
+/* Whether the test waits for messages now. Only progress moves messages. */
+static inline bool gba_path_hybrid_listens(const struct gba_path_hybrid *hybrid)
+{
+    return GBA_PHASE_UPPER == hybrid->phase;
+}
+
+/* --- For the watchdog: */
+
+/* Text for the user, appended to the name of a member that has not arrived: the members that it
+ * represents, or "". */
+const char *gba_path_hybrid_represented(const struct gba_path_hybrid *hybrid, uint32_t member);
+
+/* The member whose first message is missing. That member, or one that it represents, has not
+ * arrived. UINT32_MAX: the path waits for no message now. */
+uint32_t gba_path_hybrid_late_source(const struct gba_path_hybrid *hybrid);
+
+/* --- For failover (failover.md has the reasons): */
+
+/* Start a round in which this member does not arrive. */
+void gba_path_hybrid_bypass(struct gba_path_hybrid *hybrid);
+
+/* Failure notifications have completed the round. Returns GBA_OK when this member owes no message
+ * to another member and expects none; GBA_INPROGRESS; or GBA_ERR_IO. */
+gba_status_t gba_path_hybrid_withdraw(struct gba_path_hybrid *hybrid);
+
+/* The members that this member notifies besides its neighbours in the team's graph: the leaders of
+ * its switch domain. extra: unchanged if there are none. */
+void gba_path_hybrid_peers(const struct gba_path_hybrid *hybrid, struct gba_extra_peers *extra);
 
 #endif

@@ -15,7 +15,7 @@ static const char *indirect(const gba_team_t *team)
 
     if (GBA_PATH_DEVICE != team->kind)
         return "";
-    if (path->group == NULL || path->ops->progress != NULL)
+    if (path->group == NULL || path->hybrid != NULL)
         return "its group is among leaders";
     if (path->state->doorbell == NULL)
         return "its device has no doorbell page";

@@ -12,7 +12,7 @@
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "gba/failover/failover.h"
-#include "gba/path/node.h"
+#include "gba/path/path_hybrid.h"
 
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
@@ -45,7 +45,7 @@ static uint32_t late_source(const struct gba_team *team)
 
     if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
         return gba_message_barrier_late_source(&team->degraded);
-    return path->ops->late_source == NULL ? UINT32_MAX : path->ops->late_source(path);
+    return path->hybrid == NULL ? UINT32_MAX : gba_path_hybrid_late_source(path->hybrid);
 }
 
 /* Whether a member has arrived in the current round, as far as this member can see. group: as for
@@ -74,8 +74,8 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (path->ops->represented != NULL && !gba_failover_failed(team))
-        snprintf(text + used, len - used, "%s", path->ops->represented(path, member));
+    if (path->hybrid != NULL && !gba_failover_failed(team))
+        snprintf(text + used, len - used, "%s", gba_path_hybrid_represented(path->hybrid, member));
 }
 
 /* What one member can see of a stalled round. */

@@ -66,11 +66,6 @@ void gba_barrier_init(struct gba_team *team)
     (void)gba_barrier_progress(team);
 }
 
-uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
-{
-    return now + (uint64_t)gba_team_path((const gba_team_t *)team);
-}
-
 static void *run_core(void *arg)
 {
     const uint32_t core = (uint32_t)(uintptr_t)arg;

@@ -14,9 +14,27 @@
 #include <stdlib.h>
 
 #include "gba/failover/failover.h"
+#include "gba/path/path_hybrid.h"
 
 #define ROUNDS 2000u
 #define ID     77u
+
+/* The team has no such path. */
+void gba_path_hybrid_bypass(struct gba_path_hybrid *hybrid)
+{
+    (void)hybrid;
+}
+
+gba_status_t gba_path_hybrid_withdraw(struct gba_path_hybrid *hybrid)
+{
+    (void)hybrid;
+    return GBA_OK;
+}
+
+void gba_path_hybrid_peers(const struct gba_path_hybrid *hybrid, struct gba_extra_peers *extra)
+{
+    (void)hybrid, (void)extra;
+}
 
 static struct {
     struct gba_team *team;

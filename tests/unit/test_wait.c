@@ -7,6 +7,8 @@
 
 #include "gba/base/traffic.h"
 #include "gba/failover/engine.h"
+#include "gba/path/path_hybrid.h"
+#include "gba/team/barrier.h"
 #include "gba/team/wait.h"
 #include "tests/unit/pair.h"
 
@@ -131,7 +133,7 @@ WAIT_TEST(test_a_device_with_slow_polls)
     scene.ops.spins = 8;
     pair.team[0]->waiting.oversubscribed = false;
     pair.team[0]->waiting.mode = GBA_WAIT_SPIN;
-    pair.team[0]->path->spins = gba_wait_spins(pair.team[0]);
+    gba_barrier_init(pair.team[0]);
     scene.late = 100;
     polls = polls_most = 0;
     assert_int_equal(gba_barrier_wait(pair.team[0], progress_counted, &calls), GBA_OK);
@@ -176,7 +178,7 @@ static void serve(int mode, uint32_t last)
     scene.ops.spins = 0;
     team->waiting.oversubscribed = false;
     team->waiting.mode = mode;
-    team->path->spins = gba_wait_spins(team);
+    gba_barrier_init(team);
     polls = 0;
     service.calls = service.rare = service.without = 0;
     service.last = last;
@@ -258,54 +260,64 @@ WAIT_TEST(test_traffic)
     close(ends[1]);
 }
 
-/* A leader's round: the first test finds the node complete, and from then on the leader waits for
- * messages. */
+/* A leader's round: the first test finds the node complete, and from then on the leader waits for a
+ * message, which only progress delivers. */
 static struct {
     struct gba_path_ops ops;
-    bool listens;
-    uint32_t tests; /* since listens */
+    struct gba_path_hybrid part;
+    bool delivered;
+    uint32_t tests; /* while it waits for the message */
 } leader;
 
-static bool leader_listens(const struct gba_path_base *path)
+static gba_status_t leader_attempt(struct gba_path_base *path)
 {
     (void)path;
-    return leader.listens;
-}
-
-static gba_status_t leader_test(struct gba_team *team)
-{
-    (void)team;
-    leader.tests += leader.listens ? 1 : 0;
-    leader.listens = true;
     return GBA_INPROGRESS;
 }
 
-/* Only progress delivers the message. */
-static gba_status_t leader_progress(struct gba_team *team)
+static gba_status_t leader_test(struct gba_path_base *path)
 {
-    (void)team;
-    return leader.listens ? GBA_OK : GBA_INPROGRESS;
+    (void)path;
+    if (leader.delivered)
+        return GBA_OK;
+    leader.tests += gba_path_hybrid_listens(&leader.part) ? 1 : 0;
+    leader.part.phase = GBA_PHASE_UPPER;
+    return GBA_INPROGRESS;
+}
+
+static gba_status_t leader_deliver(struct gba_transport *transport)
+{
+    (void)transport;
+    leader.delivered = gba_path_hybrid_listens(&leader.part);
+    return GBA_OK;
 }
 
 /* Tests that follow the leader's message cannot complete the round: progress is due at once. */
 WAIT_TEST(test_a_leader_that_has_sent_its_message)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
-    static const struct gba_wait_steps steps = {leader_test, leader_progress};
+    static const struct gba_transport_ops messages = {.progress = leader_deliver};
+    struct gba_transport transport = {.ops = &messages};
     struct gba_path_base *path = pair.team[0]->path;
     const struct gba_path_ops *ops = path->ops;
 
     leader.ops = *ops;
-    leader.ops.listens = leader_listens;
+    leader.ops.attempt = leader_attempt;
+    leader.ops.test = leader_test;
     path->ops = &leader.ops;
+    path->hybrid = &leader.part;
+    leader.part.messages.transport = &transport;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
-        leader.listens = false;
+        leader.part.phase = GBA_PHASE_GATHER;
+        leader.delivered = false;
         leader.tests = 0;
         pair.team[0]->waiting.mode = waits[i];
-        assert_int_equal(gba_wait(pair.team[0], &steps, NULL, NULL), GBA_OK);
+        gba_barrier_init(pair.team[0]);
+        assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
         assert_int_equal(leader.tests, 0);
     }
     path->ops = ops;
+    path->hybrid = NULL;
 }
 
 /* Longer than `sleep` waits until its first sleep. */
