@@ -87,24 +87,25 @@ static uint32_t further(const struct gba_cost_terms *terms, uint64_t hosts)
  * A round waits for its slowest signal. From half a leaf on many signals leave it, and those of
  * shorter rounds leave it once on the way from one member to another.
  */
-static struct way way_of(const struct gba_cost_terms *terms, int32_t algorithm, uint32_t n,
+static struct way way_of(const struct gba_cost_terms *terms, int32_t choice, uint32_t n,
                          uint32_t radix, uint32_t hosts)
 {
-    const uint64_t k = GBA_ALGORITHM_V1 == algorithm || radix < 2 ? 2 : radix;
+    const struct gba_algorithm *algorithm = &gba_algorithms[choice];
+    const uint64_t k = (algorithm->by_radix || algorithm->tree) && radix > 2 ? radix : 2;
     const struct signal signal = signal_of(terms, hosts);
     const uint64_t half = 1 == hosts ? 1 : 2; /* a message's `send` is that of both ends */
     struct way way = {0, 0, 0};
 
-    if (GBA_ALGORITHM_V3 == algorithm && n > 1)
+    if (algorithm->pulls && n > 1)
         way_add(&way, n - 1, signal.one, 1 == hosts ? terms->load : terms->send);
-    for (uint64_t reach = 1; reach < n && GBA_ALGORITHM_V3 != algorithm; reach *= k) {
+    for (uint64_t reach = 1; reach < n && !algorithm->pulls; reach *= k) {
         const uint64_t last = smaller((k - 1) * reach, n - 1);
         const uint64_t lanes = smaller(k - 1, (n - 1) / reach);
         const uint32_t longer = further(terms, smaller(2 * last, n) * hosts / n);
 
         if (1 == reach)
             way.ns += (uint64_t)further(terms, hosts) - longer;
-        if (GBA_ALGORITHM_TREE != algorithm) {
+        if (!algorithm->tree) {
             way_add(&way, lanes, (uint64_t)signal.one + longer + (lanes > 1 ? signal.several : 0),
                     larger(signal.out, signal.in));
             continue;

@@ -14,21 +14,6 @@
 /* The end of the description of a path that replaces the requested algorithm. */
 #define REPLACED ", because central (v3) needs to read remote flags"
 
-static const struct gba_algorithm *algorithm_table(int32_t chosen, bool one_host)
-{
-    static const struct gba_algorithm *const general[] = {[GBA_ALGORITHM_V1] =
-                                                              &gba_algo_dissemination,
-                                                          [GBA_ALGORITHM_V2] = &gba_algo_radix,
-                                                          [GBA_ALGORITHM_V3] = &gba_algo_central,
-                                                          [GBA_ALGORITHM_TREE] = &gba_algo_tree};
-    static const struct gba_algorithm *const shm[] = {[GBA_ALGORITHM_V1] = &gba_shm_dissemination,
-                                                      [GBA_ALGORITHM_V2] = &gba_shm_radix,
-                                                      [GBA_ALGORITHM_V3] = &gba_shm_central,
-                                                      [GBA_ALGORITHM_TREE] = &gba_shm_tree};
-
-    return (one_host ? shm : general)[chosen];
-}
-
 /* The host of a member, if there are several hosts. */
 static const struct gba_host *host_of(const void *info, uint32_t rank)
 {
@@ -91,7 +76,7 @@ static gba_status_t domains_make(struct gba_shape *shape, const struct gba_info 
      * flag is read may have left. */
     if (GBA_ALGORITHM_AUTO == upper)
         upper = gba_algorithm_auto(shape->domains.count);
-    shape->algorithm = algorithm_table(central ? GBA_ALGORITHM_V1 : upper, false);
+    shape->algorithm = &gba_algorithms[central ? GBA_ALGORITHM_V1 : upper];
     shape->replaced = shape->domains.count > 1 && central;
     return GBA_OK;
 }
@@ -128,10 +113,10 @@ gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topolo
     if (GBA_KIND_LEADERS == candidate->kind)
         return domains_make(shape, info, candidate->switch_index);
     if (GBA_SHAPE_COUNTER != shape->kind)
-        shape->algorithm = algorithm_table(choice->algorithm, one_host);
+        shape->algorithm = &(one_host ? gba_shm_algorithms : gba_algorithms)[choice->algorithm];
     shape->replaced = GBA_ALGORITHM_V3 == info->terms.algorithm && !one_host && !info->pull;
     if (GBA_SHAPE_SHARED == shape->kind)
-        shape->slots = shape->algorithm->slots(info->size, shape->radix);
+        shape->slots = shape->algorithm->schedule->slots(info->size, shape->radix);
     if (GBA_SHAPE_SHARED == shape->kind)
         schedules_make(shape, info, choice);
     return GBA_OK;
@@ -159,14 +144,12 @@ bool gba_shape_shares(const struct gba_shape *shape)
 /* "dissemination (v1)", "radix 4 (v2)". */
 static const char *algorithm_describe(const struct gba_shape *shape, char text[ALGORITHM_TEXT])
 {
-    const struct gba_choice choice = {.algorithm = GBA_ALGORITHM_V2,
-                                      .radix = (uint8_t)shape->radix};
-    char name[GBA_CHOICE_NAME];
+    const struct gba_algorithm *algorithm = shape->algorithm;
+    char radix[12] = "";
 
-    if (0 != strcmp(shape->algorithm->name, gba_algo_radix.name))
-        return shape->algorithm->name;
-    gba_choice_name(&choice, false, name);
-    snprintf(text, ALGORITHM_TEXT, "%s (v2)", name);
+    if (algorithm->by_radix)
+        snprintf(radix, sizeof radix, " %u", shape->radix);
+    snprintf(text, ALGORITHM_TEXT, "%s%s%s", algorithm->name, radix, algorithm->source);
     return text;
 }
 

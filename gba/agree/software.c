@@ -97,8 +97,7 @@ uint32_t gba_choices_list(const struct gba_info *info, bool fallback,
 
 void gba_choice_name(const struct gba_choice *choice, bool hosts, char name[GBA_CHOICE_NAME])
 {
-    static const char *const algorithms[] = {"counter", "dissemination", "radix", "central",
-                                             "tree"};
+    const struct gba_algorithm *algorithm = &gba_algorithms[choice->algorithm];
     const bool node = GBA_HIERARCHY_NODE == choice->hierarchy;
     const char *const prefix = !hosts ? "" : node ? "node " : "flat ";
 
@@ -106,10 +105,12 @@ void gba_choice_name(const struct gba_choice *choice, bool hosts, char name[GBA_
         snprintf(name, GBA_CHOICE_NAME, "fallback");
     else if (choice->group)
         snprintf(name, GBA_CHOICE_NAME, node ? "node device" : "device");
-    else if (GBA_ALGORITHM_V2 == choice->algorithm)
-        snprintf(name, GBA_CHOICE_NAME, "%sradix %u", prefix, choice->radix);
+    else if (GBA_ALGORITHM_AUTO == choice->algorithm)
+        snprintf(name, GBA_CHOICE_NAME, "%scounter", prefix);
+    else if (algorithm->by_radix)
+        snprintf(name, GBA_CHOICE_NAME, "%s%s %u", prefix, algorithm->name, choice->radix);
     else
-        snprintf(name, GBA_CHOICE_NAME, "%s%s", prefix, algorithms[choice->algorithm]);
+        snprintf(name, GBA_CHOICE_NAME, "%s%s", prefix, algorithm->name);
 }
 
 /* ------------------------------------------------------------------------------ the first --- */

@@ -30,12 +30,11 @@ struct gba_algo_state {
 };
 
 struct gba_algorithm {
-    const char *name; /* "dissemination (v1)" */
-    bool pulls;       /* needs gba_transport_ops.peek */
-    bool tree;        /* a member signals only after its subtree */
-
-    /* The number of slots that each member needs, the same for all members. Thread-safe. */
-    uint32_t (*slots)(uint32_t size, uint32_t radix);
+    const char *name;   /* "dissemination" */
+    const char *source; /* its name in the source library: " (v1)"; "": it has none */
+    bool by_radix;      /* each radix is a barrier of its own, with the radix in its name */
+    bool pulls;         /* needs gba_transport_ops.peek */
+    bool tree;          /* a member signals only after its subtree */
 
     const struct gba_schedule *schedule; /* never NULL */
 
@@ -69,13 +68,11 @@ struct gba_algorithm {
                             uint32_t seq, uint32_t spins);
 };
 
+/* The schedules, and the algorithms over any transport, by gba_algorithm_choice_t; AUTO has none.
+ * steps.h has a row for each. */
 extern const struct gba_schedule gba_schedule_dissemination, gba_schedule_radix,
     gba_schedule_central, gba_schedule_tree;
-
-extern const struct gba_algorithm gba_algo_dissemination; /* v1 */
-extern const struct gba_algorithm gba_algo_radix;         /* v2 */
-extern const struct gba_algorithm gba_algo_central;       /* v3 */
-extern const struct gba_algorithm gba_algo_tree;
+extern const struct gba_algorithm gba_algorithms[];
 
 /* Initialise a member before its first barrier. The caller checks the ranges. */
 static inline void gba_algo_init(struct gba_algo_state *algo, uint32_t rank, uint32_t size,

@@ -275,4 +275,18 @@ static inline uint32_t gba_central_slots(uint32_t size, uint32_t radix)
     return 1;
 }
 
+/*
+ * The algorithms: ROW(choice, steps, properties) for each value of gba_algorithm_choice_t but AUTO.
+ * Its functions are gba_STEPS_start_on, _test_on and _awaited, its schedule gba_schedule_STEPS.
+ *   dissemination  push, ceil(log2 N) signals per member
+ *   radix          push, ceil(log_k N) rounds of up to k - 1 signals
+ *   central        pull: one store to the own flag, N - 1 reads, no remote write
+ *   tree           arrivals gathered along a tree to member 0, releases back along it
+ */
+#define GBA_ALGORITHMS(ROW)                                                             \
+    ROW(GBA_ALGORITHM_V1, dissemination, .name = "dissemination", .source = " (v1)")    \
+    ROW(GBA_ALGORITHM_V2, radix, .name = "radix", .source = " (v2)", .by_radix = true)  \
+    ROW(GBA_ALGORITHM_V3, central, .name = "central", .source = " (v3)", .pulls = true) \
+    ROW(GBA_ALGORITHM_TREE, tree, .name = "tree", .source = "", .tree = true)
+
 #endif

@@ -24,13 +24,13 @@ static char *string_copy(const char *text)
     return text == NULL ? NULL : strdup(text);
 }
 
-/* The backend of a path that is not GBA_DEV_NONE. */
-static const struct gba_dev_ops *ops_of(enum gba_dev_kind kind)
-{
-    if (GBA_DEV_SIM == kind)
-        return &gba_dev_sim;
-    return GBA_DEV_SWITCH == kind ? &gba_dev_switch : &gba_dev_cdev;
-}
+/* The back ends, by the path of a device; GBA_DEV_NONE has none. */
+static const struct {
+    const struct gba_dev_ops *ops;
+    gba_path_t kind;
+} backends[] = {[GBA_DEV_CDEV] = {&gba_dev_cdev, GBA_PATH_DEVICE},
+                [GBA_DEV_SIM] = {&gba_dev_sim, GBA_PATH_SIM},
+                [GBA_DEV_SWITCH] = {&gba_dev_switch, GBA_PATH_SWITCH}};
 
 static void device_free(struct gba_device *device)
 {
@@ -42,9 +42,6 @@ static void device_free(struct gba_device *device)
 gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gba_device_t **device)
 {
     static const gba_device_attr_t no_attr = {.job = NULL};
-    static const gba_path_t kinds[] = {[GBA_DEV_CDEV] = GBA_PATH_DEVICE,
-                                       [GBA_DEV_SIM] = GBA_PATH_SIM,
-                                       [GBA_DEV_SWITCH] = GBA_PATH_SWITCH};
     struct gba_dev_path parsed;
     const struct gba_dev_ops *ops;
     gba_device_info_t info;
@@ -60,7 +57,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     }
     if (GBA_DEV_NONE == parsed.kind)
         return GBA_ERR_NO_DEVICE;
-    ops = ops_of(parsed.kind);
+    ops = backends[parsed.kind].ops;
 
     d = calloc(1, sizeof *d);
     if (d == NULL)
@@ -80,7 +77,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     memcpy(d->dev->uuid, info.uuid, sizeof d->dev->uuid);
     d->dev->groups = info.groups;
     d->members_max = info.members_max;
-    d->kind = kinds[parsed.kind];
+    d->kind = backends[parsed.kind].kind;
     gba_log(GBA_LOG_DEBUG, "opened %s: %s, %u of %u groups free", path, ops->name, info.groups_free,
             info.groups);
     *device = d;

@@ -83,7 +83,8 @@ gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *att
 
     if (degraded_ready(team) || !attr->nonblocking)
         return GBA_OK;
-    return gba_message_barrier_open(&team->degraded, attr->remote, all, &gba_algo_dissemination, 2);
+    return gba_message_barrier_open(&team->degraded, attr->remote, all,
+                                    &gba_algorithms[GBA_ALGORITHM_V1], 2);
 }
 
 /* Whether the team accepts notifications. */

@@ -20,7 +20,7 @@ struct gba_message_barrier {
 /*
  * Open the connection of this member.
  * group: without the radix, which follows from the algorithm; its ranks must live until close.
- * radix: of gba_algo_radix, GBA_RADIX_MIN to GBA_RADIX_MAX; ignored by the other algorithms.
+ * radix: as in struct gba_algo_state; ignored by dissemination and central.
  * Returns GBA_OK; GBA_ERR_UNSUPPORTED: remote is NULL; or as remote->open. Not collective; sends
  * nothing.
  */

@@ -204,7 +204,7 @@ void gba_path_shared_take(struct gba_path_base *path, uint32_t schedule)
     gba_shm_init(&shared->node.shm, &shared->node.segment, shared->algo.rank,
                  first_slot(shared, schedule));
     shared->schedule = schedule;
-    shared->algorithm = 0 == radix ? &gba_shm_dissemination : &gba_shm_radix;
+    shared->algorithm = &gba_shm_algorithms[0 == radix ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2];
     shared->algo.radix = 0 == radix ? GBA_RADIX_MIN : radix;
 }
 

@@ -51,7 +51,7 @@ const struct gba_transport_ops gba_shm_ops = {
     .name = "shm", .set = set, .begin = begin, .load = load, .peek = peek};
 
 /* The compiler sees the constant table and expands its functions in the steps. */
-#define GBA_SHM_ALGORITHM(steps, id, slots_of, ...)                                                \
+#define STEPS(choice, steps, ...)                                                                  \
     static gba_status_t steps##_start(struct gba_algo_state *algo,                                 \
                                       struct gba_transport *transport, uint32_t seq)               \
     {                                                                                              \
@@ -74,20 +74,19 @@ const struct gba_transport_ops gba_shm_ops = {
             status = gba_##steps##_test_on(&gba_shm_ops, algo, transport);                         \
         }                                                                                          \
         return status;                                                                             \
-    }                                                                                              \
-    const struct gba_algorithm gba_shm_##steps = {.name = id,                                      \
-                                                  .slots = slots_of,                               \
-                                                  .schedule = &gba_schedule_##steps,               \
-                                                  .start = steps##_start,                          \
-                                                  .test = steps##_test,                            \
-                                                  .attempt = steps##_attempt,                      \
-                                                  .awaited = gba_##steps##_awaited,                \
-                                                  __VA_ARGS__}
+    }
 
-GBA_SHM_ALGORITHM(dissemination, "dissemination (v1)", gba_dissemination_slots, .pulls = false);
-GBA_SHM_ALGORITHM(radix, "radix (v2)", gba_sched_slots, .pulls = false);
-GBA_SHM_ALGORITHM(central, "central (v3)", gba_central_slots, .pulls = true);
-GBA_SHM_ALGORITHM(tree, "tree", gba_sched_tree_slots, .tree = true);
+#define ROW(choice, steps, ...)                    \
+    [choice] = {.schedule = &gba_schedule_##steps, \
+                .start = steps##_start,            \
+                .test = steps##_test,              \
+                .attempt = steps##_attempt,        \
+                .awaited = gba_##steps##_awaited,  \
+                __VA_ARGS__},
+
+GBA_ALGORITHMS(STEPS)
+
+const struct gba_algorithm gba_shm_algorithms[] = {GBA_ALGORITHMS(ROW)};
 
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
                             const struct gba_algo_state *algo)

@@ -21,13 +21,10 @@ struct gba_shm {
 extern const struct gba_transport_ops gba_shm_ops;
 
 /*
- * The algorithms for members that are all on one host: the same steps as gba_algo_*, with the
+ * The algorithms for members that are all on one host: the same steps as gba_algorithms, with the
  * transport compiled in. The transport must be a struct gba_shm.
  */
-extern const struct gba_algorithm gba_shm_dissemination;
-extern const struct gba_algorithm gba_shm_radix;
-extern const struct gba_algorithm gba_shm_central;
-extern const struct gba_algorithm gba_shm_tree;
+extern const struct gba_algorithm gba_shm_algorithms[];
 
 /*
  * Initialise the transport of a member. member: its index among the segment's members. first: the

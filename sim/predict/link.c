@@ -135,14 +135,9 @@ static const struct gba_transport_ops transport_ops = {
 
 gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
 {
-    static const struct gba_algorithm *const algorithms[] = {[GBA_ALGORITHM_V1] =
-                                                                 &gba_algo_dissemination,
-                                                             [GBA_ALGORITHM_V2] = &gba_algo_radix,
-                                                             [GBA_ALGORITHM_V3] = &gba_algo_central,
-                                                             [GBA_ALGORITHM_TREE] = &gba_algo_tree};
     const struct gba_cluster *c = p->cluster;
 
-    p->algo.table = p->setup->choice.fallback ? &predict_tuned : algorithms[algorithm];
+    p->algo.table = p->setup->choice.fallback ? &predict_tuned : &gba_algorithms[algorithm];
     p->algo.pulls = p->algo.table->pulls;
     if (p->algo.pulls && !p->shared)
         return GBA_ERR_PARAM; /* messages cannot read */
@@ -160,7 +155,8 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
         for (uint32_t i = 0; i < p->actors && p->algo.waiter != NULL; i++)
             p->algo.waiter[i] = NONE;
     } else {
-        p->algo.words = (p->algo.table->slots(p->algo.members, p->setup->radix) + 63) / 64;
+        p->algo.words =
+            (p->algo.table->schedule->slots(p->algo.members, p->setup->radix) + 63) / 64;
         p->algo.slots =
             predict_alloc(p, (size_t)p->actors * 2, p->algo.words * sizeof *p->algo.slots);
     }

@@ -125,5 +125,7 @@ static gba_status_t tuned_test(struct gba_algo_state *algo, struct gba_transport
     return GBA_OK;
 }
 
+static const struct gba_schedule schedule = {.slots = steps_of};
+
 const struct gba_algorithm predict_tuned = {
-    .name = "tuned", .slots = steps_of, .start = tuned_start, .test = tuned_test};
+    .name = "tuned", .schedule = &schedule, .start = tuned_start, .test = tuned_test};

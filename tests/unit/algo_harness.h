@@ -186,7 +186,7 @@ static const struct gba_transport_ops fake_ops = {
 static void harness_open(const struct rules *r)
 {
     rules = r;
-    harness_words = r->algorithm->slots(r->size, r->radix) * (r->one_word ? 1 : 2);
+    harness_words = r->algorithm->schedule->slots(r->size, r->radix) * (r->one_word ? 1 : 2);
     harness_bytes = sizeof(struct harness) + r->size * sizeof(struct member) +
                     (size_t)r->size * (harness_words + 1) * sizeof(struct cell) +
                     (size_t)r->size * r->size * 2 * sizeof(uint32_t);

@@ -244,10 +244,10 @@ struct mutant {
     struct rules rules; /* radix 0: 2 */
 };
 
-#define V1   &gba_algo_dissemination
-#define V2   &gba_algo_radix
-#define V3   &gba_algo_central
-#define TREE &gba_algo_tree
+#define V1   &gba_algorithms[GBA_ALGORITHM_V1]
+#define V2   &gba_algorithms[GBA_ALGORITHM_V2]
+#define V3   &gba_algorithms[GBA_ALGORITHM_V3]
+#define TREE &gba_algorithms[GBA_ALGORITHM_TREE]
 
 static const struct mutant mutants[] = {
     {"lanes run ahead", V2, lanes_start, lanes_test, EARLY, {.size = 6, .radix = 3, .rounds = 1}},

@@ -8,14 +8,15 @@
 /* Just before the sequence wraps, just before its sign changes, and anywhere. */
 static const uint32_t firsts[] = {0xFFFFFFFEu, 0x7FFFFFFEu, 0u, 12345u};
 
-static const struct gba_algorithm *const all[] = {&gba_algo_dissemination, &gba_algo_radix,
-                                                  &gba_algo_central, &gba_algo_tree};
+static const struct gba_algorithm *const all[] = {
+    &gba_algorithms[GBA_ALGORITHM_V1], &gba_algorithms[GBA_ALGORITHM_V2],
+    &gba_algorithms[GBA_ALGORITHM_V3], &gba_algorithms[GBA_ALGORITHM_TREE]};
 #define ALGORITHMS (sizeof all / sizeof all[0])
 
 /* The largest radix with which the algorithm is searched in every order. */
 static uint32_t radix_most(const struct gba_algorithm *algorithm, uint32_t most)
 {
-    return algorithm->slots(64, 2) == algorithm->slots(64, 8) ? 2 : most;
+    return algorithm->schedule->slots(64, 2) == algorithm->schedule->slots(64, 8) ? 2 : most;
 }
 
 static void expect_all(struct rules r, enum verdict expected)
@@ -89,7 +90,8 @@ TEST(test_every_order_of_four)
 /* Six members and radix 3: the smallest team in which a lane that runs ahead is detected. */
 TEST(test_every_order_of_six)
 {
-    struct rules r = {.algorithm = &gba_algo_radix, .size = 6, .radix = 3, .rounds = 1};
+    struct rules r = {
+        .algorithm = &gba_algorithms[GBA_ALGORITHM_V2], .size = 6, .radix = 3, .rounds = 1};
 
     expect_all(r, FINE);
 }
@@ -240,7 +242,8 @@ TEST(test_numbers_by_places)
 /* Members with other numbers than the rest are found. The lists differ in members 1 and 2. */
 TEST(test_numbers_that_differ)
 {
-    struct rules r = {.algorithm = &gba_algo_dissemination, .size = 4, .radix = 2, .rounds = 2};
+    struct rules r = {
+        .algorithm = &gba_algorithms[GBA_ALGORITHM_V1], .size = 4, .radix = 2, .rounds = 2};
 
     assert_true(number_them(&r, 2));
     for (other_numbers = 0; other_numbers < 16; other_numbers++)

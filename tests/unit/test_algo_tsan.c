@@ -41,8 +41,10 @@ static const char *const names[] = {"v1",         "v2",         "v3",         "t
                                     "v1 generic", "v2 generic", "v3 generic", "tree generic",
                                     "node",       "hybrid",     "flags",      "unordered"};
 static const struct gba_algorithm *const algorithms[] = {
-    &gba_shm_dissemination,  &gba_shm_radix,  &gba_shm_central,  &gba_shm_tree,
-    &gba_algo_dissemination, &gba_algo_radix, &gba_algo_central, &gba_algo_tree};
+    &gba_shm_algorithms[GBA_ALGORITHM_V1], &gba_shm_algorithms[GBA_ALGORITHM_V2],
+    &gba_shm_algorithms[GBA_ALGORITHM_V3], &gba_shm_algorithms[GBA_ALGORITHM_TREE],
+    &gba_algorithms[GBA_ALGORITHM_V1],     &gba_algorithms[GBA_ALGORITHM_V2],
+    &gba_algorithms[GBA_ALGORITHM_V3],     &gba_algorithms[GBA_ALGORITHM_TREE]};
 
 struct trial {
     enum kind kind;
@@ -98,9 +100,9 @@ static gba_status_t hybrid_test(struct member *m)
         if (!gba_node_barrier_gathered(&m->node))
             return GBA_INPROGRESS;
         m->gathered = true;
-        (void)gba_algo_dissemination.start(&m->algo, &m->shm.base, m->node.seq);
+        (void)gba_algorithms[GBA_ALGORITHM_V1].start(&m->algo, &m->shm.base, m->node.seq);
     }
-    if (gba_algo_dissemination.test(&m->algo, &m->shm.base) != GBA_OK)
+    if (gba_algorithms[GBA_ALGORITHM_V1].test(&m->algo, &m->shm.base) != GBA_OK)
         return GBA_INPROGRESS;
     gba_node_barrier_release(&m->node);
     return GBA_OK;

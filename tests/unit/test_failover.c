@@ -370,7 +370,7 @@ TEST(test_states)
     assert_true((GBA_DUE_RECOVER == gba_team_due(team, true)));
     assert_int_equal(gba_failover_start(team), GBA_OK); /* no messages are ready */
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
-    team->degraded.algorithm = &gba_algo_dissemination;
+    team->degraded.algorithm = &gba_algorithms[GBA_ALGORITHM_V1];
     team->degraded.transport = &nowhere;
     gba_algo_init(&team->degraded.algo, 0, 2, 2, 0);
     assert_int_equal(gba_failover_start(team), GBA_OK);

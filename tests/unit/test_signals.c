@@ -17,6 +17,7 @@
 #define PATH    7u               /* the number of the path */
 #define PATIENT 30000000000u     /* ns, for what happens at once on an idle machine */
 
+static const struct gba_algorithm *const v1 = &gba_algorithms[GBA_ALGORITHM_V1];
 static struct gba_boot_mesh *mesh[MEMBERS];
 static struct gba_transport *transport[MEMBERS];
 static struct gba_algo_state algo[MEMBERS];
@@ -105,8 +106,9 @@ static void barrier(const struct gba_algorithm *algorithm, uint32_t size, uint32
 /* Also: two transports on one channel, one after the other, and a second channel. */
 TEST(test_barriers)
 {
-    static const struct gba_algorithm *const algorithms[] = {&gba_algo_dissemination,
-                                                             &gba_algo_radix, &gba_algo_tree};
+    static const struct gba_algorithm *const algorithms[] = {&gba_algorithms[GBA_ALGORITHM_V1],
+                                                             &gba_algorithms[GBA_ALGORITHM_V2],
+                                                             &gba_algorithms[GBA_ALGORITHM_TREE]};
 
     for (uint32_t size = 2; size <= MEMBERS; size++) {
         open_all(size);
@@ -131,9 +133,9 @@ TEST(test_leaves_at_once)
 
     open_all(2);
     for (uint32_t i = 0; i < 2; i++)
-        open_transport(i, 2, &gba_algo_dissemination, 0);
+        open_transport(i, 2, v1, 0);
     for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(GBA_OK, gba_algo_dissemination.start(&algo[i], transport[i], FIRST + 1));
+        assert_int_equal(GBA_OK, v1->start(&algo[i], transport[i], FIRST + 1));
     /* Rank 1 connects. Rank 0 sends its signal, and is not asked again until rank 1 has closed. */
     for (; 0 != mesh[0]->links[1]->out_len || 1 != mesh[0]->links[1]->state;
          assert_true(gba_clock_ns() < end)) {
@@ -142,18 +144,18 @@ TEST(test_leaves_at_once)
     }
     for (; GBA_INPROGRESS == status; assert_true(gba_clock_ns() < end)) {
         assert_int_equal(GBA_OK, transport[1]->ops->progress(transport[1]));
-        status = gba_algo_dissemination.test(&algo[1], transport[1]);
+        status = v1->test(&algo[1], transport[1]);
     }
     assert_int_equal(GBA_OK, status);
     gba_boot_mesh_destroy(mesh[1]);
     mesh[1] = NULL;
     for (status = GBA_INPROGRESS; GBA_INPROGRESS == status; assert_true(gba_clock_ns() < end)) {
         assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
-        status = gba_algo_dissemination.test(&algo[0], transport[0]);
+        status = v1->test(&algo[0], transport[0]);
     }
     assert_int_equal(GBA_OK, status);
     /* The next barrier fails. */
-    status = gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 2);
+    status = v1->start(&algo[0], transport[0], FIRST + 2);
     for (; GBA_ERR_IO != status; assert_true(gba_clock_ns() < end))
         status = transport[0]->ops->progress(transport[0]);
     assert_non_null(strstr(mesh[0]->message, "rank 1"));
@@ -169,12 +171,12 @@ TEST(test_descriptors_of_the_program)
 
     open_all(2);
     for (uint32_t i = 0; i < 2; i++)
-        open_transport(i, 2, &gba_algo_dissemination, 0);
-    barrier(&gba_algo_dissemination, 2, FIRST + 1, 0);
+        open_transport(i, 2, v1, 0);
+    barrier(v1, 2, FIRST + 1, 0);
     own[0] = own_file_put(&mesh[0]->listener);
     own[1] = own_file_put(&mesh[0]->links[1]->socket);
     gba_boot_mesh_accept(mesh[0]);
-    (void)gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 2);
+    (void)v1->start(&algo[0], transport[0], FIRST + 2);
     for (; GBA_ERR_IO != status; assert_true(gba_clock_ns() < end))
         status = transport[0]->ops->progress(transport[0]);
     assert_non_null(strstr(mesh[0]->message, "rank 1"));
@@ -211,8 +213,8 @@ static void words_of(uint8_t bytes[PEER_BYTES], uint32_t rank, uint32_t channel,
 static void begin_rank0(uint8_t bytes[PEER_BYTES], uint32_t channel, uint32_t seq)
 {
     open_all(2);
-    open_transport(0, 2, &gba_algo_dissemination, 0);
-    assert_int_equal(GBA_OK, gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 1));
+    open_transport(0, 2, v1, 0);
+    assert_int_equal(GBA_OK, v1->start(&algo[0], transport[0], FIRST + 1));
     words_of(bytes, 1, channel, seq);
 }
 
@@ -225,7 +227,7 @@ static void stays_in_barrier(int tests)
 {
     while (tests-- > 0) {
         assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
-        assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
+        assert_int_equal(GBA_INPROGRESS, v1->test(&algo[0], transport[0]));
     }
 }
 
@@ -238,7 +240,7 @@ static gba_status_t outcome(uint32_t rank)
     while (GBA_INPROGRESS == status && gba_clock_ns() < end) {
         status = transport[rank]->ops->progress(transport[rank]);
         if (GBA_OK == status)
-            status = gba_algo_dissemination.test(&algo[rank], transport[rank]);
+            status = v1->test(&algo[rank], transport[rank]);
     }
     return status;
 }
@@ -364,10 +366,10 @@ TEST(test_wrong_listener)
         int fd = -1;
 
         open_all(2);
-        open_transport(1, 2, &gba_algo_dissemination, 0);
+        open_transport(1, 2, v1, 0);
         if (2 == kind)
             gba_descriptor_close(&mesh[0]->listener);
-        status = gba_algo_dissemination.start(&algo[1], transport[1], FIRST + 1);
+        status = v1->start(&algo[1], transport[1], FIRST + 1);
         while (kind < 2 && fd < 0)
             fd = accept(mesh[0]->listener.number, NULL, NULL);
         words_of(bytes, 0, 0, FIRST + 1); /* with its own secret, in place of rank 1's */
