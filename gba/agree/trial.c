@@ -92,23 +92,25 @@ bool gba_trial_lost(const struct gba_trial_record *record, struct gba_choice cho
     return row != NULL && row->lost;
 }
 
+uint64_t gba_trial_middle(const uint64_t c[3])
+{
+    const uint64_t low = c[0] < c[1] ? c[0] : c[1], high = c[0] < c[1] ? c[1] : c[0];
+
+    return c[2] < low ? low : c[2] < high ? c[2] : high;
+}
+
 bool gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice,
                       uint64_t *cost)
 {
     const struct gba_trial_row *row = row_find(record, choice);
-    const uint64_t *c;
-    uint64_t low, high;
+    uint64_t costs[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX}; /* a missing one is the slowest */
 
     _Static_assert(3 == GBA_TRIAL_PASSES, "the median is that of three");
     if (row == NULL || row->measured < 2)
         return false;
-    c = row->cost;
-    low = c[0] < c[1] ? c[0] : c[1];
-    high = c[0] < c[1] ? c[1] : c[0];
-    if (2 == row->measured)
-        *cost = high; /* the missing one counts as the slowest */
-    else
-        *cost = c[2] < low ? low : c[2] < high ? c[2] : high;
+    for (uint32_t i = 0; i < row->measured; i++)
+        costs[i] = row->cost[i];
+    *cost = gba_trial_middle(costs);
     return true;
 }
 

@@ -53,6 +53,9 @@ void gba_trial_lose(struct gba_trial_record *record, struct gba_choice choice);
 /* Whether a member has given a path up. */
 bool gba_trial_lost(const struct gba_trial_record *record, struct gba_choice choice);
 
+/* The median of three costs. */
+uint64_t gba_trial_middle(const uint64_t costs[3]);
+
 /* The cost of a path: the median of the passes, if at least two of three have measured it. Returns
  * false if the path has no cost. cost: set on true. */
 bool gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice,

@@ -50,15 +50,19 @@ void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
     gba_barrier_init(probe);
 }
 
-static gba_status_t candidate_barriers(struct gba_trial *t, const struct gba_trial_path *c,
-                                       uint32_t barriers)
+gba_status_t gba_trial_time(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t warm,
+                            uint32_t barriers, uint64_t *cost)
 {
     gba_status_t status = GBA_OK;
+    uint64_t began = gba_clock_ns();
 
-    for (uint32_t i = 0; i < barriers && GBA_OK == status; i++)
-        status = c->choice.fallback
-                     ? t->attr->fallback(t->attr->trial_ctx)
-                     : gba_barrier_wait(&t->probe, t->attr->progress, t->attr->trial_ctx);
+    for (uint32_t i = 0; i < warm + barriers && GBA_OK == status; i++) {
+        if (warm == i)
+            began = gba_clock_ns();
+        status = probe->path == NULL ? attr->fallback(attr->trial_ctx)
+                                     : gba_barrier_wait(probe, attr->progress, attr->trial_ctx);
+    }
+    *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / barriers;
     return status;
 }
 
@@ -123,23 +127,20 @@ gba_status_t gba_trial_measure(struct gba_trial *t, uint32_t i, uint32_t barrier
 {
     struct gba_trial_path *c = &t->paths.entries[i];
     struct gba_trial_vote vote = {GBA_OK, UINT64_MAX};
+    uint64_t cost;
     gba_status_t status;
-    uint64_t began;
 
     /* The round that fails ends the batch. */
     gba_trial_probe(&t->probe, t->team, c->path, c->kind,
                     gba_clock_ns() + (c->choice.group ? LIMIT_GROUP_NS : LIMIT_SOFTWARE_NS));
-    status = candidate_barriers(t, c, WARM);
-    began = gba_clock_ns();
-    if (GBA_OK == status)
-        status = candidate_barriers(t, c, barriers);
+    status = gba_trial_time(&t->probe, t->attr, WARM, barriers, &cost);
     t->team->stats.retries_arrival += t->probe.stats.retries_arrival;
     t->team->stats.retries_release += t->probe.stats.retries_release;
     if (GBA_OK != status && c->choice.fallback)
         return status;
     vote.reason = status;
     if (GBA_OK == status)
-        vote.cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / barriers;
+        vote.cost = cost;
     else
         candidate_give_up(t, c);
     status = gba_trial_vote(t, &vote);

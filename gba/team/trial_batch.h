@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A batch of a trial: some barriers on the path of a candidate, and the vote of all members on it.
- * min, vote and measure are collective, and block. By one thread of a team.
+ * time, min, vote and measure are collective, and block. By one thread of a team.
  */
 #ifndef GBA_TEAM_TRIAL_BATCH_H
 #define GBA_TEAM_TRIAL_BATCH_H
@@ -32,6 +32,12 @@ struct gba_trial_vote {
  * of cores, and anything due. deadline: of its barriers, ns; 0: none. */
 void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
                      struct gba_path_base *path, gba_path_t kind, uint64_t deadline);
+
+/* Make barriers of the probe; without a path they are the runtime's. cost: set to that of one of
+ * the last `barriers`, ps, at this member. Returns the result of the last barrier made: the first
+ * one that fails is the last. */
+gba_status_t gba_trial_time(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t warm,
+                            uint32_t barriers, uint64_t *cost);
 
 /* The minima of words of all members. Also a fence. Returns GBA_OK or an error of the exchange. */
 gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, uint64_t *words,

@@ -15,7 +15,6 @@
  */
 #include "gba/agree/plan.h"
 #include "gba/agree/schedule.h"
-#include "gba/base/clock.h"
 #include "gba/path/path_shared.h"
 #include "gba/team/barrier.h"
 #include "gba/team/trial_batch.h"
@@ -24,35 +23,6 @@
 #define BATCHES  3u  /* of each schedule; the median counts */
 #define WARM     2u  /* barriers before each batch, which are not measured */
 #define BARRIERS 10u /* of a batch */
-
-static gba_status_t barriers(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t count)
-{
-    gba_status_t status = GBA_OK;
-
-    for (uint32_t i = 0; i < count && GBA_OK == status; i++)
-        status = gba_barrier_wait(probe, attr->progress, attr->trial_ctx);
-    return status;
-}
-
-/* A batch of the schedule in use. cost: set on GBA_OK to that of this member. */
-static gba_status_t batch(struct gba_team *probe, const gba_team_attr_t *attr, uint64_t *cost)
-{
-    gba_status_t status = barriers(probe, attr, WARM);
-    const uint64_t began = gba_clock_ns();
-
-    if (GBA_OK == status)
-        status = barriers(probe, attr, BARRIERS);
-    *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / BARRIERS;
-    return status;
-}
-
-static uint64_t median(const uint64_t c[BATCHES])
-{
-    const uint64_t low = c[0] < c[1] ? c[0] : c[1], high = c[0] < c[1] ? c[1] : c[0];
-
-    _Static_assert(3 == BATCHES, "the median is that of three");
-    return c[2] < low ? low : c[2] < high ? c[2] : high;
-}
 
 /* The schedules in turn. The current one is the first, so all have prepared when a member takes
  * another one. paths: set to the costs of this member. */
@@ -66,10 +36,10 @@ static gba_status_t measure(struct gba_team *probe, const gba_team_attr_t *attr,
     for (uint32_t pass = 0; pass < BATCHES; pass++)
         for (uint32_t i = 0; i < count && GBA_OK == status; i++) {
             gba_path_shared_take(probe->path, (current + i) % count);
-            status = batch(probe, attr, &costs[i][pass]);
+            status = gba_trial_time(probe, attr, WARM, BARRIERS, &costs[i][pass]);
         }
     for (uint32_t i = 0; i < count && GBA_OK == status; i++)
-        paths[i].cost = median(costs[i]);
+        paths[i].cost = gba_trial_middle(costs[i]);
     return status;
 }
 
