@@ -192,6 +192,10 @@ GBA_TEAM_TESTS = tests/unit/test_cores tests/unit/test_degraded tests/unit/test_
 	tests/unit/test_team tests/unit/test_trial tests/unit/test_trial_faults \
 	tests/unit/test_trial_short
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
+# Those with GBA_THREAD_OOB.
+$(GBA_TEAM_TESTS) tests/unit/test_agree tests/unit/test_cdev_revoke tests/unit/test_retry \
+tests/unit/test_rounds tests/unit/test_wait tests/unit/test_watchdog: \
+	private AM_LDFLAGS += -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
 
 # gba_info but its main.
 tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c \
@@ -300,20 +304,21 @@ tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
 tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
-tests_unit_test_retry_LDFLAGS = \
+tests_unit_test_retry_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
 tests_unit_test_cores_SOURCES = tests/unit/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h \
 	$(GBA_THREAD_OOB)
-tests_unit_test_watchdog_LDFLAGS = -Wl,--wrap=gba_place_get
+tests_unit_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h \
 	tests/unit/no_transport.h $(GBA_THREAD_OOB)
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
 tests_unit_test_cost_SOURCES = tests/unit/test_cost.c
 tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h \
 	tests/unit/no_transport.h
-tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
+tests_unit_test_agree_loop_LDFLAGS = -Wl,--wrap=gba_host_get
+tests_unit_test_agree_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=aligned_alloc
 
 # Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
 # domain: their paths, and refusals. Renegotiation of teams without a group;
@@ -328,7 +333,7 @@ tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
 tests_unit_test_resources_SOURCES = tests/unit/test_resources.c $(GBA_TEAM_HARNESS)
-tests_unit_test_resources_LDFLAGS = -Wl,--wrap=gba_failover_register -Wl,--wrap=gba_team_create \
+tests_unit_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
 	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_trial,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)

@@ -10,18 +10,18 @@
 #define STATUS_BASE 256
 
 enum {
-    HOST = GBA_FACT_HOST,
-    DEVICE = GBA_FACT_DEVICE,
+    HOST = 0,   /* four words, and their complements */
+    DEVICE = 8, /* two words, and their complements */
     NO_DEVICE = 12,
-    MEMORY = GBA_FACT_MEMORY,
-    DISABLED = 14,
-    NO_REMOTE = 15,
-    PULL = 16, /* the flags: 0 or all ones */
-    CORES = 17,
-    SAME = 18,
-    FAILURE = 19,
-    FAILED_ROUND = 20,
-    TERMS = GBA_FACT_TERMS
+    MEMORY,
+    DISABLED,
+    NO_REMOTE,
+    PULL, /* the flags: 0 or all ones */
+    CORES,
+    SAME,
+    FAILURE,
+    FAILED_ROUND,
+    TERMS
 };
 
 #define TERMS_WORDS (sizeof(struct gba_terms) / sizeof(uint64_t))

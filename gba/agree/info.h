@@ -89,14 +89,7 @@ struct gba_info {
 uint64_t gba_refusal_word(gba_status_t status, uint32_t rank);
 struct gba_refusal gba_refusal_of(uint64_t word);
 
-/* The positions of some facts in their exchange, for predictions and tests. */
-enum {
-    GBA_FACT_HOST = 0,   /* four words, and their complements */
-    GBA_FACT_DEVICE = 8, /* two words, and their complements */
-    GBA_FACT_MEMORY = 13,
-    GBA_FACT_TERMS = 21,
-    GBA_FACTS = 34
-};
+#define GBA_FACTS 34u /* words */
 
 /* What a member contributes to the facts. */
 struct gba_own {

@@ -60,28 +60,26 @@ static bool refuses(const struct member *self)
            0 != (self->net->script->refuses[self->exchanges] >> self->rank & 1);
 }
 
-static uint64_t host_of(const struct member *self)
+/* The member that is tested, and its host, by the linker. */
+static const struct member *tested;
+
+gba_status_t __wrap_gba_host_get(struct gba_host *host);
+gba_status_t __wrap_gba_host_get(struct gba_host *host)
 {
-    return 1000 - self->rank % self->net->script->hosts;
+    *host = (struct gba_host){{1000 - tested->rank % tested->net->script->hosts}};
+    return GBA_OK;
 }
 
-/* The hosts of the members, and their refusals of votes and handles. */
+/* The refusals of votes and handles. */
 static void words_change(const struct member *self, uint64_t *words, uint32_t count)
 {
-    if (GBA_FACTS == count)
-        for (int i = 0; i < 4; i++) {
-            words[GBA_FACT_HOST + i] = 0 == i ? host_of(self) : 0;
-            words[GBA_FACT_HOST + 4 + i] = ~words[GBA_FACT_HOST + i];
-        }
-    else if (refuses(self) && (1 == count || (0 == self->rank && count <= 6)))
+    if (refuses(self) && (1 == count || (0 == self->rank && count <= 6)))
         words[0] = gba_refusal_word(GBA_ERR_REFUSED, self->rank), self->net->refusals++;
 }
 
 static void record_change(const struct member *self, void *record, size_t bytes)
 {
-    if (sizeof(struct gba_member_info) == bytes)
-        ((struct gba_member_info *)record)->host = (struct gba_host){{host_of(self)}};
-    else if (refuses(self))
+    if (sizeof(struct gba_node_info) == bytes && refuses(self))
         ((struct gba_node_info *)record)->status = GBA_ERR_REFUSED, self->net->refusals++;
 }
 
@@ -168,8 +166,9 @@ struct outcome {
 };
 
 /* Test every member once, in an order of the script. */
-static void pass(const struct script *script, gba_agreement_t **agreement, gba_team_t **team,
-                 gba_status_t *status, unsigned *seed)
+static void pass(const struct script *script, const struct member *member,
+                 gba_agreement_t **agreement, gba_team_t **team, gba_status_t *status,
+                 unsigned *seed)
 {
     uint32_t order[MOST];
 
@@ -184,8 +183,10 @@ static void pass(const struct script *script, gba_agreement_t **agreement, gba_t
         order[k] = swapped;
     }
     for (uint32_t i = 0; i < script->size; i++)
-        if (GBA_INPROGRESS == status[order[i]] && (0 == script->seed || 0 != rand_r(seed) % 3))
+        if (GBA_INPROGRESS == status[order[i]] && (0 == script->seed || 0 != rand_r(seed) % 3)) {
+            tested = &member[order[i]];
             status[order[i]] = gba_agree_test(agreement[order[i]], &team[order[i]]);
+        }
 }
 
 /* The members agree. All must have the same outcome, which is returned. */
@@ -229,7 +230,7 @@ static struct outcome play(const struct script *script)
     }
     for (int i = 0; running; i++) {
         assert_true(i < 10000); /* else some members wait for others */
-        pass(script, agreement, team, status, &seed);
+        pass(script, member, agreement, team, status, &seed);
         running = false;
         for (uint32_t r = 0; r < script->size; r++)
             running = running || GBA_INPROGRESS == status[r];

@@ -31,6 +31,7 @@ static void ask(struct answer *answer)
     gba_params_t params;
     const gba_team_attr_t attr = {.params = &params};
     struct gba_own own = {.attr = &attr, .rank = 1};
+    struct gba_info info = {.size = 2};
     uint64_t words[GBA_FACTS];
 
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
@@ -39,7 +40,8 @@ static void ask(struct answer *answer)
     for (int i = 0; i < CALLS; i++)
         answer->status = gba_host_get(&answer->host);
     gba_info_fill(words, &own);
-    answer->sent = gba_refusal_of(words[GBA_FACT_MEMORY]).reason;
+    gba_info_read(&info, words);
+    answer->sent = info.memory.reason;
     answer->lines = log_lines;
     snprintf(answer->line, sizeof answer->line, "%.255s", log_last);
 }

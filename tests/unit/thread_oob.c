@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "gba/base/host.h"
-#include "gba/agree/agree.h"
+#include "gba/transport/segment.h"
+
+static _Thread_local const struct thread_oob_member *this_member;
 
 /* All members make the same calls in the same order, so they fail together. */
 static bool call_fails(struct thread_oob_member *self)
@@ -20,43 +22,28 @@ static unsigned char *board_of(struct thread_oob_shared *shared, uint32_t rank)
     return shared->board + (size_t)rank * THREAD_OOB_BYTES;
 }
 
-/* The real host of this process is in the facts and in the layout, and nowhere else. */
-static bool has_real_host(const void *bytes)
-{
-    struct gba_host real;
+/* The linker has these in the place of the library's. */
+gba_status_t __real_gba_host_get(struct gba_host *host);
+gba_status_t __wrap_gba_host_get(struct gba_host *host);
+gba_status_t __real_gba_shm_segment_attach(const struct gba_segment_handle *handle,
+                                           struct gba_segment *segment);
+gba_status_t __wrap_gba_shm_segment_attach(const struct gba_segment_handle *handle,
+                                           struct gba_segment *segment);
 
-    return GBA_OK == gba_host_get(&real) && 0 == memcmp(bytes, &real, sizeof real);
+gba_status_t __wrap_gba_host_get(struct gba_host *host)
+{
+    if (this_member == NULL || (0 == this_member->host && !this_member->no_host))
+        return __real_gba_host_get(host);
+    *host = (struct gba_host){{this_member->host}};
+    return this_member->no_host ? GBA_ERR_IO : GBA_OK;
 }
 
-static void words_change(const struct thread_oob_member *self, uint64_t *words, uint32_t count)
+gba_status_t __wrap_gba_shm_segment_attach(const struct gba_segment_handle *handle,
+                                           struct gba_segment *segment)
 {
-    if (GBA_FACTS != count || !has_real_host(words) || (0 == self->host && !self->no_host))
-        return;
-    for (int i = 0; i < 4; i++) {
-        words[GBA_FACT_HOST + i] = 0 == i ? self->host : 0;
-        words[GBA_FACT_HOST + 4 + i] = ~words[GBA_FACT_HOST + i];
-    }
-    if (self->no_host)
-        words[GBA_FACT_MEMORY] = gba_refusal_word(GBA_ERR_IO, self->rank);
-}
-
-static void record_change(const struct thread_oob_member *self, void *bytes, size_t len)
-{
-    struct gba_member_info *info = bytes;
-
-    if (sizeof *info == len && has_real_host(&info->host) && 0 != self->host)
-        info->host = (struct gba_host){{self->host}};
-}
-
-/* The memory of a node, as received: one word of the cookie is another one. */
-static void received_change(const struct thread_oob_member *self, void *all, size_t len)
-{
-    struct gba_node_info *info = all;
-
-    if (sizeof *info != len || !self->no_attach)
-        return;
-    for (uint32_t r = 0; r < self->shared->size; r++)
-        info[r].handle.cookie[0] += 0 != info[r].handle.cookie[0]; /* no node leader: no memory */
+    return this_member != NULL && this_member->no_attach
+               ? GBA_ERR_STALE
+               : __real_gba_shm_segment_attach(handle, segment);
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
@@ -66,11 +53,9 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 
     assert(bytes <= THREAD_OOB_BYTES);
     memcpy(board_of(shared, self->rank), in, bytes);
-    record_change(self, board_of(shared, self->rank), bytes);
     pthread_barrier_wait(&shared->barrier);
     for (uint32_t r = 0; r < shared->size; r++)
         memcpy((unsigned char *)out + r * bytes, board_of(shared, r), bytes);
-    received_change(self, out, bytes);
     pthread_barrier_wait(&shared->barrier); /* no write while another member reads */
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
@@ -92,7 +77,6 @@ static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
     const uint64_t *theirs;
 
     assert(0 < count && count <= GBA_OOB_WORDS);
-    words_change(self, words, count);
     memcpy(board_of(shared, self->rank), words, count * sizeof *words);
     pthread_barrier_wait(&shared->barrier);
     for (uint32_t r = 0; r < shared->size; r++) {
@@ -100,8 +84,6 @@ static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
         for (uint32_t i = 0; i < count; i++)
             words[i] = theirs[i] < words[i] ? theirs[i] : words[i];
     }
-    if (self->no_attach && GBA_HANDLES_WORDS == count)
-        words[1]++;
     pthread_barrier_wait(&shared->barrier);
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
@@ -139,6 +121,7 @@ static void *thread_main(void *arg)
         .name_member = oob_name_member,
     };
 
+    this_member = self;
     self->body(self, &oob);
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Members of a team as threads of one process, and the exchange between them, for tests of
- * collective calls. The exchange can move a member to another host.
+ * collective calls. A member can be on another host.
  */
 #ifndef GBA_TESTS_THREAD_OOB_H
 #define GBA_TESTS_THREAD_OOB_H
@@ -28,7 +28,7 @@ struct thread_oob_member {
     void *reserved; /* memory, during an agreement */
     void *arg;
     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob);
-    /* The body may set these. They change what the member sends and receives in an agreement. */
+    /* The body may set these. They are facts of this thread in all calls of libgba. */
     uint64_t host;  /* its host is this one; 0: the real one */
     bool no_host;   /* it failed to read its host: GBA_ERR_IO */
     bool no_attach; /* the shared memory of its node is not found: GBA_ERR_STALE */
