@@ -30,17 +30,14 @@
 #define SLOW_NS 25000u
 
 /*
- * The most modules of a turn. The PML takes in some dozens of messages in a turn of opal_progress,
- * so n modules need a number of turns in proportion to n; with all modules in each turn they would
- * cost n squared steps. The next turn goes on where this one ends. A turn that follows the last one
- * after RARE_NS has all modules, because the program may call MPI once a minute. But it takes at
- * most a share of 1 / RARE_SHARE of the time, because the PML of a busy machine, or one that a tool
- * slows down, may take RARE_NS for its messages between any two turns.
+ * The budget of a turn: so many modules, and further ones for a share of the time since the last
+ * turn. The PML takes in some dozens of messages in a turn of opal_progress, so n modules need a
+ * number of turns in proportion to n; with all modules in each turn they would cost n squared
+ * steps. The next turn goes on where this one ends. But a program that calls MPI once a minute has
+ * all modules in each turn, because the share is then longer than that takes.
  */
 #define TURN_MODULES 64u
-#define RARE_NS      1000000u
-#define RARE_SHARE   20u
-#define RARE_MOST_NS 1000000000u
+#define TURN_SHARE   20u
 
 /* One turn of the queues. */
 struct turn {
@@ -222,31 +219,30 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
     gba_coll_agree_apply(module);
 }
 
-/* The turn of some modules, with the lock held. All turns of a round, which visits each module
- * once, are slow or none is. */
+/* The turn of some modules, with the lock held: those that are left of a round, and a new round. A
+ * round visits each module once. All its turns are slow or none is. */
 static void busy_step(struct turn *turn)
 {
-    const uint64_t began = gba_clock_ns(), since = began - gba_coll->turned;
-    /* A turn in which the process was stopped is no measure. */
-    const bool rare =
-        since >= RARE_NS && (since >= RARE_SHARE * gba_coll->rare_took || since >= RARE_MOST_NS);
-    unsigned left = rare ? UINT_MAX : TURN_MODULES;
+    const uint64_t began = gba_clock_ns(), share = (began - gba_coll->turned) / TURN_SHARE;
+    bool begun = false;
     gba_coll_module_t *module;
 
     gba_coll->slow_due |= turn->slow;
-    if (rare || gba_coll->busy_at == NULL) {
-        gba_coll->busy_at = gba_coll->busy;
-        gba_coll->slow = gba_coll->slow_due;
-        gba_coll->slow_due = false;
-    }
     turn->slow = gba_coll->slow;
-    for (; (module = gba_coll->busy_at) != NULL && left > 0; left--) {
+    for (unsigned i = 0; i < TURN_MODULES || gba_clock_ns() - began < share; i++) {
+        if (gba_coll->busy_at == NULL) {
+            if (begun || gba_coll->busy == NULL)
+                break;
+            begun = true;
+            gba_coll->busy_at = gba_coll->busy;
+            turn->slow = gba_coll->slow = gba_coll->slow_due;
+            gba_coll->slow_due = false;
+        }
+        module = gba_coll->busy_at;
         gba_coll->busy_at = module->busy_next;
         queue_step(module, turn);
     }
     gba_coll->turned = gba_clock_ns();
-    if (rare)
-        gba_coll->rare_took = gba_coll->turned - began;
 }
 
 static int ibarrier_progress(void)

@@ -78,7 +78,7 @@ typedef struct gba_coll_component {
     gba_coll_module_t *busy_at; /* the next one in turn, see ibarrier.c; NULL: the first */
     gba_word_t busy_any;        /* 1: busy is not empty */
     gba_word_t progressed;      /* ns: time of their last slow turn, see ibarrier.c */
-    uint64_t turned, rare_took; /* ns: end of their last turn; duration of the last one of all */
+    uint64_t turned;            /* ns: end of their last turn */
     bool slow, slow_due;        /* this round of turns is slow; the next one is */
     bool progress_registered;
     uint64_t *capabilities; /* of the job's processes, by vpid; 0: not looked up */
