@@ -68,10 +68,8 @@ struct gba_algorithm {
                             uint32_t seq, uint32_t spins);
 };
 
-/* The schedules, and the algorithms over any transport, by gba_algorithm_choice_t; AUTO has none.
- * steps.h has a row for each. */
-extern const struct gba_schedule gba_schedule_dissemination, gba_schedule_radix,
-    gba_schedule_central, gba_schedule_tree;
+/* The algorithms over any transport, by gba_algorithm_choice_t; AUTO has none. steps.h has a row
+ * for each. */
 extern const struct gba_algorithm gba_algorithms[];
 
 /* Initialise a member before its first barrier. The caller checks the ranges. */

@@ -268,6 +268,13 @@ static inline uint32_t gba_dissemination_slots(uint32_t size, uint32_t radix)
     return gba_sched_slots(size, 2);
 }
 
+static inline struct gba_sched_link gba_dissemination_link(uint32_t rank, uint32_t size,
+                                                           uint32_t radix, uint32_t slot)
+{
+    (void)radix;
+    return gba_sched_link(rank, size, 2, slot);
+}
+
 static inline uint32_t gba_central_slots(uint32_t size, uint32_t radix)
 {
     (void)size;
@@ -277,16 +284,21 @@ static inline uint32_t gba_central_slots(uint32_t size, uint32_t radix)
 
 /*
  * The algorithms: ROW(choice, steps, properties) for each value of gba_algorithm_choice_t but AUTO.
- * Its functions are gba_STEPS_start_on, _test_on and _awaited, its schedule gba_schedule_STEPS.
+ * The functions gba_STEPS_start_on, _test_on and _awaited are above.
  *   dissemination  push, ceil(log2 N) signals per member
  *   radix          push, ceil(log_k N) rounds of up to k - 1 signals
  *   central        pull: one store to the own flag, N - 1 reads, no remote write
  *   tree           arrivals gathered along a tree to member 0, releases back along it
  */
+#define GBA_SCHEDULE(...) (&(const struct gba_schedule){__VA_ARGS__})
 #define GBA_ALGORITHMS(ROW)                                                             \
-    ROW(GBA_ALGORITHM_V1, dissemination, .name = "dissemination", .source = " (v1)")    \
-    ROW(GBA_ALGORITHM_V2, radix, .name = "radix", .source = " (v2)", .by_radix = true)  \
-    ROW(GBA_ALGORITHM_V3, central, .name = "central", .source = " (v3)", .pulls = true) \
-    ROW(GBA_ALGORITHM_TREE, tree, .name = "tree", .source = "", .tree = true)
+    ROW(GBA_ALGORITHM_V1, dissemination, .name = "dissemination", .source = " (v1)",    \
+        .schedule = GBA_SCHEDULE(gba_dissemination_slots, gba_dissemination_link))      \
+    ROW(GBA_ALGORITHM_V2, radix, .name = "radix", .source = " (v2)", .by_radix = true,  \
+        .schedule = GBA_SCHEDULE(gba_sched_slots, gba_sched_link))                      \
+    ROW(GBA_ALGORITHM_V3, central, .name = "central", .source = " (v3)", .pulls = true, \
+        .schedule = GBA_SCHEDULE(gba_central_slots, NULL))                              \
+    ROW(GBA_ALGORITHM_TREE, tree, .name = "tree", .source = "", .tree = true,           \
+        .schedule = GBA_SCHEDULE(gba_sched_tree_slots, gba_sched_tree_link))
 
 #endif

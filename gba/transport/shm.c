@@ -76,12 +76,11 @@ const struct gba_transport_ops gba_shm_ops = {
         return status;                                                                             \
     }
 
-#define ROW(choice, steps, ...)                    \
-    [choice] = {.schedule = &gba_schedule_##steps, \
-                .start = steps##_start,            \
-                .test = steps##_test,              \
-                .attempt = steps##_attempt,        \
-                .awaited = gba_##steps##_awaited,  \
+#define ROW(choice, steps, ...)                   \
+    [choice] = {.start = steps##_start,           \
+                .test = steps##_test,             \
+                .attempt = steps##_attempt,       \
+                .awaited = gba_##steps##_awaited, \
                 __VA_ARGS__},
 
 GBA_ALGORITHMS(STEPS)

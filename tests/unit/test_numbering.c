@@ -18,9 +18,6 @@ enum layout { CONSECUTIVE, CACHES_TAKE_TURNS, PACKAGES_TAKE_TURNS, SHUFFLED, LAY
 static const struct machine machines[] = {{2, 1, 8, 8}, {2, 4, 2, 8}, {1, 1, 3, 8}, {2, 1, 3, 8},
                                           {1, 1, 2, 8}, {2, 2, 1, 5}, {1, 1, 1, 16}};
 
-static const struct gba_schedule *const schedules[] = {
-    &gba_schedule_dissemination, &gba_schedule_radix, &gba_schedule_tree, &gba_schedule_central};
-
 static uint64_t place_of(const struct machine *m, uint32_t core)
 {
     const uint32_t cache = core / m->cores, node = cache / m->caches, package = node / m->nodes;
@@ -92,9 +89,9 @@ TEST(never_more_crossings)
 
     for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++)
         for (int layout = 0; layout < LAYOUTS; layout++)
-            for (size_t s = 0; s < sizeof schedules / sizeof schedules[0]; s++)
+            for (int a = GBA_ALGORITHM_V1; a <= GBA_ALGORITHM_TREE; a++)
                 for (uint32_t radix = 2; radix <= 8; radix++) {
-                    const struct gba_schedule *schedule = schedules[s];
+                    const struct gba_schedule *schedule = gba_algorithms[a].schedule;
                     const uint32_t count = lay_out(&machines[m], (enum layout)layout, members);
                     uint64_t crossings;
 
@@ -116,22 +113,22 @@ TEST(never_more_crossings)
 TEST(crossings)
 {
     static const struct {
-        const struct gba_schedule *schedule;
+        int algorithm;
         uint32_t radix;
         uint64_t before[LAYOUTS], after;
     } expected[] = {
-        {&gba_schedule_dissemination, 2, {1132, 992, 880, 2076}, 768},
-        {&gba_schedule_radix, 3, {1500, 2208, 2240, 2540}, 1500},
-        {&gba_schedule_radix, 4, {1688, 1472, 1488, 2832}, 1280},
-        {&gba_schedule_radix, 8, {2736, 3328, 2592, 3880}, 2432},
-        {&gba_schedule_tree, 2, {496, 490, 490, 506}, 490},
-        {&gba_schedule_tree, 8, {496, 490, 490, 522}, 490},
+        {GBA_ALGORITHM_V1, 2, {1132, 992, 880, 2076}, 768},
+        {GBA_ALGORITHM_V2, 3, {1500, 2208, 2240, 2540}, 1500},
+        {GBA_ALGORITHM_V2, 4, {1688, 1472, 1488, 2832}, 1280},
+        {GBA_ALGORITHM_V2, 8, {2736, 3328, 2592, 3880}, 2432},
+        {GBA_ALGORITHM_TREE, 2, {496, 490, 490, 506}, 490},
+        {GBA_ALGORITHM_TREE, 8, {496, 490, 490, 522}, 490},
     };
     struct gba_numbered members[MEMBERS_MAX];
 
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         for (int layout = 0; layout < LAYOUTS; layout++) {
-            const struct gba_schedule *schedule = expected[i].schedule;
+            const struct gba_schedule *schedule = gba_algorithms[expected[i].algorithm].schedule;
             const uint32_t radix = expected[i].radix;
             const uint32_t count = lay_out(&machines[0], (enum layout)layout, members);
             const uint64_t before = gba_numbering_crossings(members, count, schedule, radix);
@@ -152,7 +149,7 @@ TEST(without_places)
         const uint32_t count = lay_out(&machines[0], SHUFFLED, members);
 
         members[none].place = GBA_PLACE_NONE;
-        gba_numbering_make(members, count, &gba_schedule_radix, 4);
+        gba_numbering_make(members, count, gba_algorithms[GBA_ALGORITHM_V2].schedule, 4);
         expect_identity(members, count);
     }
 }
@@ -165,7 +162,7 @@ TEST(equal_places)
     for (uint32_t i = 0; i < 16; i++)
         members[i] =
             (struct gba_numbered){.member = i, .place = gba_place_make(0, 0, 8 * (i % 7 % 2), 1)};
-    gba_numbering_make(members, 16, &gba_schedule_radix, 4);
+    gba_numbering_make(members, 16, gba_algorithms[GBA_ALGORITHM_V2].schedule, 4);
     for (uint32_t number = 0; number < 16; number++)
         for (uint32_t other = 0; other < number; other++)
             if (members[number].member % 7 % 2 == members[other].member % 7 % 2)
