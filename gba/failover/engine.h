@@ -6,6 +6,8 @@
 #ifndef GBA_FAILOVER_ENGINE_H
 #define GBA_FAILOVER_ENGINE_H
 
+#include <stdio.h>
+
 #include "gba/failover/facts.h"
 #include "gba/gba.h"
 #include "gba/path/busy.h"
@@ -107,6 +109,16 @@ struct gba_team {
     } words;
     struct gba_failover failover; /* the last field: the facts of the members are behind it */
 };
+
+/* The name of a member for the user: "rank 3 on hostb", or "member 3". */
+static inline void gba_team_member(const struct gba_team *team, uint32_t member, char *text,
+                                   size_t len)
+{
+    if (team->names.member != NULL)
+        team->names.member(team->names.ctx, member, text, len);
+    else
+        snprintf(text, len, "member %u", member);
+}
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)
 {

@@ -152,9 +152,7 @@ static void name_process(struct gba_cores *cores)
         snprintf(cores->name, sizeof cores->name, "%s %ld on %s", rank != NULL ? "rank" : "process",
                  rank != NULL ? atol(rank) : (long)getpid(), member);
     } else {
-        snprintf(member, sizeof member, "member %u", team->rank);
-        if (team->names.member != NULL)
-            team->names.member(team->names.ctx, team->rank, member, sizeof member);
+        gba_team_member(team, team->rank, member, sizeof member);
         snprintf(cores->name, sizeof cores->name, "%s: %s", team->name, member);
     }
 }

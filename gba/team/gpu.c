@@ -30,9 +30,7 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     char member[96];
 
     memset(own, 0, sizeof *own);
-    snprintf(member, sizeof member, "member %u", team->rank);
-    if (team->names.member != NULL)
-        team->names.member(team->names.ctx, team->rank, member, sizeof member);
+    gba_team_member(team, team->rank, member, sizeof member);
     snprintf(own->name, sizeof own->name, "%s: %s", team->name, member);
     own->stuck_after = team->watchdog.report_after;
     own->exchange = team->use.exchange;

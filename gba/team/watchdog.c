@@ -58,21 +58,13 @@ static enum gba_arrived team_arrived(const struct gba_team *team, const gba_grou
     return team->path->ops->arrived(team->path, group, member);
 }
 
-static void name_member(const struct gba_team *team, uint32_t member, char *text, size_t len)
-{
-    if (team->names.member != NULL)
-        team->names.member(team->names.ctx, member, text, len);
-    else
-        snprintf(text, len, "member %u", member);
-}
-
 /* The name of a member that has not arrived, with the members that it represents. */
 static void name_missing(const struct gba_team *team, uint32_t member, char *text, size_t len)
 {
     const struct gba_path_base *path = team->path;
     size_t used;
 
-    name_member(team, member, text, len);
+    gba_team_member(team, member, text, len);
     used = strlen(text);
     if (path->hybrid != NULL && !gba_failover_failed(team))
         snprintf(text + used, len - used, "%s", gba_path_hybrid_represented(path->hybrid, member));

@@ -171,7 +171,7 @@ static int progress_served(void)
 }
 
 /*
- * gba_wait yields the core itself wherever opal_progress would (gba_common_oversubscribed), after a
+ * libgba yields the core itself wherever opal_progress would (gba_common_oversubscribed), after a
  * test. opal_progress would yield before that test, also if it has just received a message over
  * TCP, because libevent's messages do not count there. The awaited message would then be in this
  * process while all other processes of the core have their turn. With threads the setting stays,
