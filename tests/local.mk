@@ -5,7 +5,7 @@
 
 # Unit tests: cmocka, and all of libgba from inside.
 GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_switch \
-	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_algo tests/unit/test_base \
+	tests/unit/test_agree_loop tests/unit/test_algo tests/unit/test_base \
 	tests/unit/test_batch_job tests/unit/test_boot_serve tests/unit/test_cdev \
 	tests/unit/test_cdev_flags tests/unit/test_cdev_open tests/unit/test_cdev_owners \
 	tests/unit/test_cdev_revoke tests/unit/test_choices tests/unit/test_choose \
@@ -193,7 +193,7 @@ GBA_TEAM_TESTS = tests/unit/test_cores tests/unit/test_degraded tests/unit/test_
 	tests/unit/test_trial_short
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 # Those with GBA_THREAD_OOB.
-$(GBA_TEAM_TESTS) tests/unit/test_agree tests/unit/test_cdev_revoke tests/unit/test_retry \
+$(GBA_TEAM_TESTS) tests/unit/test_cdev_revoke tests/unit/test_retry \
 tests/unit/test_rounds tests/unit/test_wait tests/unit/test_watchdog: \
 	private AM_LDFLAGS += -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
 
@@ -311,14 +311,10 @@ tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h \
 	$(GBA_THREAD_OOB)
 tests_unit_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
-tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h \
-	tests/unit/no_transport.h $(GBA_THREAD_OOB)
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
 tests_unit_test_cost_SOURCES = tests/unit/test_cost.c
-tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h \
-	tests/unit/no_transport.h
+tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h
 tests_unit_test_agree_loop_LDFLAGS = -Wl,--wrap=gba_host_get
-tests_unit_test_agree_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=aligned_alloc
 
 # Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
 # domain: their paths, and refusals. Renegotiation of teams without a group;
@@ -335,7 +331,7 @@ tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_H
 tests_unit_test_resources_SOURCES = tests/unit/test_resources.c $(GBA_TEAM_HARNESS)
 tests_unit_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
 	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_trial,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
-	-Wl,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
+	-Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_faults_SOURCES = tests/unit/test_trial_faults.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait \

@@ -52,6 +52,7 @@ static bool due(void)
 
 RESOURCE(void *, malloc, NULL, ENOMEM, (size_t size), (size))
 RESOURCE(void *, calloc, NULL, ENOMEM, (size_t count, size_t size), (count, size))
+RESOURCE(void *, aligned_alloc, NULL, ENOMEM, (size_t alignment, size_t size), (alignment, size))
 RESOURCE(void *, realloc, NULL, ENOMEM, (void *memory, size_t size), (memory, size))
 RESOURCE(void *, mmap, MAP_FAILED, ENOMEM,
          (void *address, size_t size, int protection, int flags, int file, off_t offset),
@@ -140,6 +141,17 @@ static struct harness *harness_lacking(const char *device, const struct layout *
     return w;
 }
 
+/* A team without any path names the member that lacks something. */
+static void check_name(const struct harness *w)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "(member %u)", plan.member);
+    if (CREATE == plan.phase && GBA_PATH_FALLBACK == w->path[0] && NOBODY == w->no_remote &&
+        0 != gba_word_load_relaxed(&failed) && strstr(w->why[0], name) == NULL)
+        fail_msg("%s is not in \"%s\"", name, w->why[0]);
+}
+
 /* Each call of each member fails. The first `spare` ones are those without which a member cannot
  * take part: its runtime has to end the job. Returns the number of runs. */
 static unsigned sweep(enum phase phase, const char *device, void (*set)(struct harness *w),
@@ -160,6 +172,7 @@ static unsigned sweep(enum phase phase, const char *device, void (*set)(struct h
                 plan.nth++;
                 gba_word_store_relaxed(&failed, 0);
                 harness_run(w, SIZE, HARNESS_ANY_PATH);
+                check_name(w);
                 harness_end(w);
                 runs++;
             } while (0 != gba_word_load_relaxed(&failed));
@@ -173,11 +186,17 @@ static void set_nothing(struct harness *w)
     (void)w;
 }
 
+static void set_no_messages(struct harness *w)
+{
+    w->no_remote = 2;
+}
+
 /* The team itself is the first allocation. */
 TEST(test_first_agreement)
 {
     const unsigned least = LAYOUTS * 3;
 
+    assert_true(sweep(CREATE, "sim", set_no_messages, 1) > least);
     assert_true(sweep(CREATE, "sim", set_nothing, 1) > least);
     assert_true(sweep(CREATE, NULL, set_nothing, 1) > least);
 }
