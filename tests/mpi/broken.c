@@ -131,7 +131,3 @@ SPOIL(MPI_Scatter,
 SPOIL(MPI_Reduce_scatter_block,
       (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
       (out, in, n, type, op, comm), in)
-SPOIL(MPI_Neighbor_allgather,
-      (const void *out, int n, MPI_Datatype type, void *in, int in_n, MPI_Datatype in_type,
-       MPI_Comm comm),
-      (out, n, type, in, in_n, in_type, comm), in)

@@ -186,7 +186,7 @@ broken_all() {
     done
     test_case broken-hang broken_found hang early_exit
     test_case broken-stall broken_found stall progress
-    for call in MPI_Scan MPI_Alltoall MPI_Scatter MPI_Reduce_scatter_block MPI_Neighbor_allgather; do
+    for call in MPI_Scan MPI_Alltoall MPI_Scatter MPI_Reduce_scatter_block; do
         test_case "broken-values-$call" broken_found values colls GBA_TEST_BROKEN_CALL="$call"
     done
 }
