@@ -33,7 +33,6 @@ static const gba_param_t options[] = {
     {OPTION(seed, UINT32_MAX)},
     {OPTION(lose_arrival, UINT32_MAX)},
     {OPTION(lose_release, UINT32_MAX)},
-    {OPTION(repeat_release, UINT32_MAX)},
     {OPTION(die_after, UINT32_MAX)},
     {OPTION(die_arrival, UINT32_MAX)},
     {OPTION(die_release, GBA_MEMBERS_MAX)},

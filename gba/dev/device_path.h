@@ -29,12 +29,11 @@ enum gba_dev_kind { GBA_DEV_NONE, GBA_DEV_CDEV, GBA_DEV_SIM, GBA_DEV_SWITCH };
  * compares it as bytes.
  */
 struct gba_sim_options {
-    uint32_t latency;        /* ns from the last arrival to the release, 0 to 1,000,000,000 */
-    uint32_t jitter;         /* random ns added to each release, at most this; same range */
-    uint32_t seed;           /* of jitter */
-    uint32_t lose_arrival;   /* every nth arrival is lost before the device */
-    uint32_t lose_release;   /* every nth release store is not made */
-    uint32_t repeat_release; /* every nth release store is made again later, when it is stale */
+    uint32_t latency;      /* ns from the last arrival to the release, 0 to 1,000,000,000 */
+    uint32_t jitter;       /* random ns added to each release, at most this; same range */
+    uint32_t seed;         /* of jitter */
+    uint32_t lose_arrival; /* every nth arrival is lost before the device */
+    uint32_t lose_release; /* every nth release store is not made */
     uint32_t die_after; /* the device completes n rounds and dies as the next one would complete */
     uint32_t die_arrival; /* the device dies as the nth arrival at any group reaches it */
     uint32_t die_release; /* the device dies in round die_after + 1, as with die_after, but after n

@@ -102,8 +102,6 @@ void gba_sim_bus_arrive(struct gba_membership *membership, uint64_t value)
 {
     struct gba_sim_membership *mine = (struct gba_sim_membership *)membership;
 
-    if (UNLIKELY(mine->dev->delayed))
-        gba_word_store_relaxed(&slot_of(mine)->awaited, GBA_ARRIVAL_SEQ(value));
     (void)group_arrive(mine->dev, membership->group, mine->port, value);
 }
 

@@ -7,7 +7,6 @@
 
 #include "gba/base/clock.h"
 #include "sim/shm/fault.h"
-#include "gba/base/clock.h"
 
 bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b)
 {
@@ -87,11 +86,6 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
 
     if (0 != set->lose_release && 0 == count % set->lose_release)
         return;
-    /* One at a time: a second repeated store must not replace a pending one that is not stale
-     * yet. */
-    if (0 != set->repeat_release && 0 == count % set->repeat_release &&
-        0 == gba_word_load_relaxed(&slot->repeated))
-        gba_word_store_relaxed(&slot->repeated, word);
     if (0 == delay) {
         /* A newer store must be the last one: no pending store may follow it. */
         gba_word_store_relaxed(&slot->pending, 0);
@@ -107,36 +101,16 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
     gba_word_store_release(&slot->pending, word);
 }
 
-/*
- * Whether the repeated store of a slot is due. It is due in a later round, while the member waits:
- * a correct member is neither released nor delayed by it. It is not due after the release of that
- * round, because it would overwrite the release. That is a lost release, another fault.
- */
-static bool repeat_due(struct gba_sim_slot *slot)
-{
-    uint64_t word = gba_word_load_relaxed(&slot->repeated);
-    uint64_t flag = gba_flag_load_relaxed(&slot->flag);
-
-    return 0 != word && flag != (uint32_t)word && flag != gba_word_load_relaxed(&slot->awaited);
-}
-
 bool gba_sim_fault_due(struct gba_sim_slot *slot)
 {
-    return (0 != gba_word_load_acquire(&slot->pending) &&
-            gba_clock_ns() >= gba_word_load_relaxed(&slot->due)) ||
-           repeat_due(slot);
+    return 0 != gba_word_load_acquire(&slot->pending) &&
+           gba_clock_ns() >= gba_word_load_relaxed(&slot->due);
 }
 
 void gba_sim_fault_deliver(struct gba_sim_slot *slot)
 {
-    uint64_t word = gba_word_load_relaxed(&slot->pending);
-
-    if (repeat_due(slot)) {
-        gba_flag_store_release(&slot->flag, (uint32_t)gba_word_load_relaxed(&slot->repeated));
-        gba_word_store_relaxed(&slot->repeated, 0);
-    }
-    if (0 != word && gba_clock_ns() >= gba_word_load_relaxed(&slot->due)) {
-        gba_flag_store_release(&slot->flag, (uint32_t)word);
-        gba_word_store_relaxed(&slot->pending, 0);
-    }
+    if (!gba_sim_fault_due(slot)) /* another thread was faster */
+        return;
+    gba_flag_store_release(&slot->flag, (uint32_t)gba_word_load_relaxed(&slot->pending));
+    gba_word_store_relaxed(&slot->pending, 0);
 }

@@ -16,7 +16,7 @@
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Incremented with every change of the structures below that keeps their size, and of the journal's
  * use. */
-#define GBA_SIM_LAYOUT 10u
+#define GBA_SIM_LAYOUT 11u
 
 struct gba_sim_header {
     gba_word_t magic;
@@ -55,13 +55,11 @@ struct gba_sim_group {
  * group. The member reads it without the lock. */
 struct gba_sim_slot {
     gba_flag_t flag;
-    gba_word_t sleeper;  /* count of sleepers, for gba_flag_park and gba/team/wait.c */
-    uint64_t line[6];    /* padding: the member polls the line of the flag */
-    gba_word_t pending;  /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
-    gba_word_t due;      /* time at which `pending` is stored: CLOCK_MONOTONIC, ns */
-    gba_word_t repeated; /* stored once more when it is stale; as pending */
-    gba_word_t awaited;  /* the round that the member awaits, written by the member */
-    uint64_t unused[4];
+    gba_word_t sleeper; /* count of sleepers, for gba_flag_park and gba/team/wait.c */
+    uint64_t line[6];   /* padding: the member polls the line of the flag */
+    gba_word_t pending; /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
+    gba_word_t due;     /* time at which `pending` is stored: CLOCK_MONOTONIC, ns */
+    uint64_t unused[6];
 };
 #define GBA_SIM_SLOT_FULL (1ull << 32)
 _Static_assert(sizeof(struct gba_sim_slot) == GBA_FLAG_STRIDE, "one slot per stride");

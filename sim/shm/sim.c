@@ -88,7 +88,7 @@ static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_a
         goto close_segment;
     }
     set = &dev->segment->header.options;
-    dev->delayed = 0 != (set->latency | set->jitter | set->repeat_release);
+    dev->delayed = 0 != (set->latency | set->jitter);
     dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after |
                                         set->die_arrival | set->die_release);
     gba_sim_reap(dev);
@@ -261,8 +261,6 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
     if (GBA_OK == status) { /* clear what a previous user left */
         gba_flag_store_relaxed(&slot->flag, 0);
         gba_word_store_relaxed(&slot->pending, 0);
-        gba_word_store_relaxed(&slot->repeated, 0);
-        gba_word_store_relaxed(&slot->awaited, 0);
         gba_word_store_relaxed(&slot->sleeper, 0); /* a process killed asleep is still counted */
         s->flag = &slot->flag;
     }

@@ -90,10 +90,9 @@ faults_repaired() {
 fault-lose-arrival | 4 | sim?lose_arrival=7 | early_exit 100 | took errors=0 | $arrivals
 fault-lose-release | 4 | sim?lose_release=7 | early_exit 100 | took errors=0 | $releases
 fault-lose-both | 4 | sim?lose_arrival=11&lose_release=13 | early_exit 100 | took errors=0 | $arrivals | $releases
-fault-repeat-release | 4 | sim?repeat_release=5 | early_exit 100 | took errors=0
 fault-latency | 4 | sim?latency=20us | early_exit 100 | took errors=0
 fault-jitter | 4 | sim?latency=5us&jitter=50us&seed=3 | early_exit 100 | took errors=0
-fault-all | 4 | sim?latency=1us&jitter=9us&lose_arrival=17&lose_release=19&repeat_release=5 | early_exit 100
+fault-all | 4 | sim?latency=1us&jitter=9us&lose_arrival=17&lose_release=19 | early_exit 100
   | took errors=0 | $arrivals
 fault-full | 4 | quiet sim?full=1 | kinds | only/no barrier group is free/
 fault-version | 4 | quiet sim?version=0x20000 | kinds | only/version/

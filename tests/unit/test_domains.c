@@ -192,20 +192,17 @@ TEST(test_many_rounds)
 TEST(test_lost_and_resent)
 {
     static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
-                                        "sim?lose_arrival=5&lose_release=3&latency=100000",
-                                        "sim?repeat_release=3&jitter=50000"};
+                                        "sim?lose_arrival=5&lose_release=3&latency=100000"};
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 3; i++)
         for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
             struct harness *w = harness_of_domains(paths[i], paths[i], paths[i]);
-            uint64_t retries;
 
             w->params.wait = wait;
             w->rounds = 60;
             harness_place(w, SIZE, 5, 2, 0);
             harness_run(w, SIZE, GBA_PATH_SIM);
-            retries = harness_retries(w, SIZE, 5);
-            assert_true(3 == i || retries > 0);
+            assert_true(harness_retries(w, SIZE, 5) > 0);
             harness_end(w);
         }
 }

@@ -55,7 +55,7 @@ static const struct {
     {"sim:@0123456789abcdef", {.kind = GBA_DEV_SIM, .name = "@0123456789abcdef"}},
     {"sim:a?groups=2&seed=9", {.kind = GBA_DEV_SIM, .name = "a", .sim = {.groups = 2, .seed = 9}}},
     {"sim:a?seed=9&groups=2", {.kind = GBA_DEV_SIM, .name = "a", .sim = {.groups = 2, .seed = 9}}},
-    {"sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&repeat_release=6&die_after=7&"
+    {"sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&die_after=7&"
      "die_arrival=10&die_release=11&die_call=12&groups=8&full=1&refuse_rank=9&version=65536",
      {.kind = GBA_DEV_SIM,
       .sim = {.latency = 1,
@@ -63,7 +63,6 @@ static const struct {
               .seed = 3,
               .lose_arrival = 4,
               .lose_release = 5,
-              .repeat_release = 6,
               .die_after = 7,
               .die_arrival = 10,
               .die_release = 11,
@@ -124,7 +123,7 @@ static const struct {
     {"is invalid",
      {"sim?seed=99999999999999999999", "sim?seed=+1", "sim?seed= 1", "sim?seed=1x", "sim?seed=0x10",
       "sim?latency=18446744073709551615ms"}}, /* times 10^6 it would wrap */
-    {"allowed: latency, jitter, seed, lose_arrival, lose_release, repeat_release, die_after, "
+    {"allowed: latency, jitter, seed, lose_arrival, lose_release, die_after, "
      "die_arrival, die_release, die_call, groups, full, refuse_rank, version",
      {"sim?x=1", "sim?", "sim?seed=1&", "sim?&seed=1", "sim?Seed=1", "sim?seed =1", "sim?=1",
       "sim?seeds=1", "sim?latenc=1"}},

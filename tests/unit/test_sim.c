@@ -229,8 +229,8 @@ static void *thread_run(void *arg)
 
 TEST(test_threads)
 {
-    static const struct gba_sim_options options[] = {
-        {.latency = 0}, {.latency = 1000, .jitter = 1000}, {.repeat_release = 2}};
+    static const struct gba_sim_options options[] = {{.latency = 0},
+                                                     {.latency = 1000, .jitter = 1000}};
 
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         struct thread thread[THREADS];

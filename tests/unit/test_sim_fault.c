@@ -19,10 +19,9 @@ TEST(test_options_differ)
         size_t offset;
         const char *name;
     } options[] = {
-        OPTION(latency),        OPTION(jitter),      OPTION(seed),        OPTION(lose_arrival),
-        OPTION(lose_release),   OPTION(die_after),   OPTION(die_arrival), OPTION(die_release),
-        OPTION(repeat_release), OPTION(refuse_rank), OPTION(die_call),    OPTION(groups),
-        OPTION(full),
+        OPTION(latency),      OPTION(jitter),    OPTION(seed),        OPTION(lose_arrival),
+        OPTION(lose_release), OPTION(die_after), OPTION(die_arrival), OPTION(die_release),
+        OPTION(refuse_rank),  OPTION(die_call),  OPTION(groups),      OPTION(full),
     };
 #undef OPTION
 
@@ -174,26 +173,6 @@ SIM_TEST(test_registers_of_a_loss, .lose_arrival = 3, .lose_release = 2)
     sim_arrive(member[0], 2);
     assert_int_equal(gba_dev_sim.inspect(member[0], &group), GBA_OK);
     assert_int_equal(group.arrived_mask[0], 0);
-}
-
-/* Each release store is made again while the member waits for a later round: the flag goes back, is
- * never taken for a release, and the round ends nevertheless. */
-SIM_TEST(test_repeat_release, .repeat_release = 1)
-{
-    unsigned int stale = 0;
-
-    sim_group(2, 0);
-    for (uint32_t round = 1; round <= 20; round++) {
-        sim_arrive(member[0], round);
-        for (int i = 0; i < 5; i++)
-            assert_false(sim_released(member[0], round));
-        stale += round - 1 != gba_flag_load_relaxed(member[0]->flag);
-        sim_arrive(member[1], round);
-        /* An existing release is not overwritten, because that would be a lost release. */
-        gba_dev_sim.poll(member[1]);
-        assert_true(sim_released(member[0], round) && sim_released(member[1], round));
-    }
-    assert_in_range(stale, 5, 20);
 }
 
 /* The device dies as the first member maps its flag; freeing the group works nevertheless. */
