@@ -246,9 +246,7 @@ tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_t
 tests_unit_test_sim_journal_SOURCES = tests/unit/test_sim_journal.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin
-tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h \
-	tests/unit/log_catch.h
-tests_unit_test_sim_alloc_LDFLAGS = -Wl,--wrap=fallocate
+tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h
 
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
 tests_unit_test_model_errors_SOURCES = tests/unit/test_model_errors.c tests/unit/model_bench.h

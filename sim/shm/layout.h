@@ -78,11 +78,7 @@ struct gba_sim_port {
     gba_word_t start;
 };
 
-/*
- * The segment: 3.5 MB of address space. The part before `slot`, 0.6 MB, is reserved at creation. Of
- * the slots only the pages with flags in use are reserved: 4 KB for a group of 32 members. A
- * simulator with a few groups therefore takes less than 1 MB.
- */
+/* The segment: 3.5 MB of memory, reserved at creation. */
 struct gba_sim_segment {
     struct gba_sim_header header;
     gba_word_t dead;     /* 1: the device stopped answering */

@@ -22,7 +22,6 @@
 #include "sim/shm/fault.h"
 #include "sim/shm/find.h"
 #include "sim/shm/lock.h"
-#include "gba/base/clock.h"
 #include "sim/shm/sim.h"
 
 uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
@@ -57,18 +56,17 @@ static gba_status_t system_failed(const char *what)
     return gba_system_status(err);
 }
 
-static int reserve(int file, off_t offset, off_t len)
+static int reserve(int file, off_t len)
 {
     int rc;
 
     do
-        rc = fallocate(file, 0, offset, len);
+        rc = fallocate(file, 0, 0, len);
     while (0 != rc && EINTR == errno);
     return rc;
 }
 
-/* Make a file of the right size with its first part in memory. Returns -1 on failure, with *status
- * set. */
+/* Make a file of the right size, all in memory. Returns -1 on failure, with *status set. */
 static int file_create(const char *id, gba_status_t *status)
 {
     const off_t size = (off_t)sizeof(struct gba_sim_segment);
@@ -89,8 +87,7 @@ static int file_create(const char *id, gba_status_t *status)
         *status = system_failed("create the memory of the simulated device");
         return -1;
     }
-    if (0 == ftruncate(file, size) &&
-        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, slot)) &&
+    if (0 == ftruncate(file, size) && 0 == reserve(file, size) &&
         0 == fcntl(file, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
         return file;
     *status = system_failed("reserve the memory of the simulated device");
@@ -288,13 +285,4 @@ void gba_sim_segment_close(struct gba_sim_dev *dev)
 {
     munmap(dev->segment, sizeof *dev->segment);
     gba_descriptor_close(&dev->file);
-}
-
-gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member)
-{
-    if (0 == reserve(gba_descriptor_number(&dev->file), (off_t)gba_sim_slot_address(group, member),
-                     sizeof(struct gba_sim_slot)))
-        return GBA_OK;
-    system_failed("reserve the memory of a group");
-    return GBA_ERR_NOMEM;
 }

@@ -250,11 +250,8 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
     struct gba_sim_slot *slot = &dev->segment->slot[s->group][s->member];
-    gba_status_t status = gba_sim_slot_reserve(dev, s->group, s->member);
+    gba_status_t status = command_begin(membership);
 
-    if (GBA_OK != status)
-        return status;
-    status = command_begin(membership);
     if (GBA_OK != status)
         return status;
     status = entry_write(membership);

@@ -81,9 +81,6 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
                                   const char *job);
 void gba_sim_segment_close(struct gba_sim_dev *dev);
 
-/* Reserve the memory of a member's slot. Returns GBA_OK, or GBA_ERR_NOMEM (logged). */
-gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member);
-
 /* The bus address of a slot, which is its offset in the segment; and the slot of an address, or
  * NULL. Pure. */
 uint64_t gba_sim_slot_address(uint32_t group, uint32_t member);

@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The groups of the simulator: limits of jobs, lack of memory, and processes that are killed at any
- * moment while they allocate groups and use them.
+ * The groups of the simulator: limits of jobs, and processes that are killed at any moment while
+ * they allocate groups and use them.
  */
 #include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
-#include <errno.h>
-#include <sys/types.h>
-
-#include "tests/unit/log_catch.h"
-
 enum { MEMBERS = 3 };
-
-int __real_fallocate(int file, int mode, off_t offset, off_t len);
-int __wrap_fallocate(int file, int mode, off_t offset, off_t len);
-
-/* There is no memory left (see tests/local.mk). */
-static bool full;
-
-int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
-{
-    if (!full)
-        return __real_fallocate(file, mode, offset, len);
-    errno = ENOSPC;
-    return -1;
-}
 
 static gba_status_t ask(struct gba_dev *of, uint32_t groups_max, gba_group_handle_t *handle)
 {
@@ -93,24 +74,6 @@ SIM_TEST(test_DRV_11_the_limit_holds_at_any_moment)
     for (uint32_t p = 0; p < PROCESSES; p++)
         assert_true(sim_child_ok(child[p]));
     munmap(held, sizeof *held);
-}
-
-/* A member that finds no memory for its flag fails with one line, and can try again. */
-SIM_TEST(test_no_memory, .groups = 1)
-{
-    gba_group_handle_t handle;
-
-    assert_int_equal(ask(dev, 0, &handle), GBA_OK);
-    assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &member[0]), GBA_OK);
-    members = 1;
-    full = true;
-    log_forget();
-    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
-    assert_int_equal(gba_dev_sim.map_flag(member[0]), GBA_ERR_NOMEM);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    assert_logged("cannot reserve the memory of a group");
-    full = false;
-    assert_int_equal(gba_dev_sim.map_flag(member[0]), GBA_OK);
 }
 
 /* A team in one process: it takes a group, makes rounds, and gives it back. */
