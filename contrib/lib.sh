@@ -168,12 +168,12 @@ all_tests() {
     printf 'include Makefile\nlist:\n\t@echo $(TESTS)\n' | make -s -C "$1" -f - list
 }
 
-# BUILD: the same without the unit tests that take longest: searches, a process killed at many
-# instructions, many clients, and ThreadSanitizer. These depend on nothing but the code of libgba and the compiler.
+# BUILD: the same without the unit tests that take longest: searches, many clients, and
+# ThreadSanitizer. These depend on nothing but the code of libgba and the compiler.
 short_tests() {
     for short_test in $(all_tests "$1"); do
         case ${short_test##*/} in
-        test_sim_step | test_domains | test_algo | test_hierarchy | test_failover | test_watchdog) ;;
+        test_domains | test_algo | test_hierarchy | test_failover | test_watchdog) ;;
         test_software | test_domains_failover | test_sim | test_sim_alloc | test_load | test_absence) ;;
         test_algo_tsan | test_failover_tsan) ;;
         *) echo "$short_test" ;;

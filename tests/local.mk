@@ -19,8 +19,8 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/test_renegotiate tests/unit/test_resources tests/unit/test_retry \
 	tests/unit/test_rounds tests/unit/test_sched tests/unit/test_segment \
 	tests/unit/test_signals tests/unit/test_sim tests/unit/test_sim_alloc \
-	tests/unit/test_sim_fault tests/unit/test_sim_find tests/unit/test_sim_journal \
-	tests/unit/test_sim_port tests/unit/test_sim_step tests/unit/test_software \
+	tests/unit/test_sim_fault tests/unit/test_sim_find tests/unit/test_sim_port \
+	tests/unit/test_software \
 	tests/unit/test_steer tests/unit/test_switch_client tests/unit/test_switch_connect \
 	tests/unit/test_switch_wait tests/unit/test_team \
 	tests/unit/test_topology tests/unit/test_trial tests/unit/test_trial_decisions \
@@ -243,9 +243,6 @@ tests_unit_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
 tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_test.h
 tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h \
 	tests/unit/log_catch.h
-tests_unit_test_sim_journal_SOURCES = tests/unit/test_sim_journal.c tests/unit/sim_test.h
-tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
-tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin
 tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h
 
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h

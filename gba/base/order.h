@@ -200,12 +200,7 @@ static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
     return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
 }
 
-/*
- * Compiler fence: the compiler moves no access to memory across it. That is enough for a journal
- * that is read only after its writer was killed. A CPU completes its instructions in order, so the
- * stores of the killed writer are a prefix of its program, and the kernel's hand-over of the robust
- * lock makes them all visible.
- */
+/* Compiler fence: the compiler moves no access to memory across it. */
 static inline void gba_fence_compiler(void)
 {
     atomic_signal_fence(memory_order_seq_cst);

@@ -173,6 +173,7 @@ static void list_device(const char *path, const gba_device_found_t *found,
 
     if (device != NULL) {
         status = gba_device_query(device, &info);
+        info.dead |= info.created; /* the listed one is dead: this open has made another one */
         if (0 == strcmp(info.backend, "switch") && !info.dead) {
             (void)gba_reg_read(device, GBA_DEVICE_BASE + GBA_DEV_PORTS, 4, &ports.count);
             (void)gba_reg_read(device, GBA_PORT_REG(GBA_PORT_QUOTA), 4, &ports.quota);

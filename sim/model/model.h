@@ -21,8 +21,7 @@ typedef uint64_t gba_word_t; /* C++ has no _Atomic; a bench in C++ uses a model 
 /* Words of a set of ports. */
 #define GBA_MODEL_PORT_WORDS ((GBA_PORTS_MAX + 63u) / 64u)
 
-/* The part of a group that one access can change, without the release table. It is small, so that a
- * caller can copy it in order to undo an access. */
+/* The part of a group that one access can change, without the release table. */
 struct gba_model_core {
     uint32_t member_count;
     uint32_t control; /* without RESET, which is not stored */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ALLOC of the simulated device. */
-#include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "gba/base/log.h"
 #include "sim/model/control.h"
@@ -10,65 +8,40 @@
 #include "sim/shm/lock.h"
 #include "sim/shm/sim.h"
 
-/* Find a free group. Under the device's lock. Returns GBA_OK, GBA_ERR_LIMIT (the job holds
- * groups_max groups), GBA_ERR_NO_GROUP or GBA_ERR_IO. [DRV-11] */
-static gba_status_t find_free(struct gba_sim_segment *segment, const struct gba_sim_owner *owner,
-                              uint32_t groups_max, uint32_t *group)
+/* Allocate a group, unless the job holds groups_max groups. With all groups locked, because
+ * counting the groups of a job and taking one are one step. [DRV-11] */
+static gba_status_t take(struct gba_sim_dev *dev, uint32_t port, uint32_t groups_max,
+                         gba_group_handle_t *handle)
 {
-    const uint32_t groups = segment->model.groups;
-    uint32_t held = 0, free = groups;
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_model *model = &segment->model;
+    uint32_t held = 0;
+    gba_status_t status;
 
-    for (uint32_t i = 0; i < groups; i++) {
-        const struct gba_sim_owner *other = &segment->group[i].owner;
-        gba_status_t status = gba_sim_group_lock(segment, i);
-
-        if (GBA_OK != status)
-            return status;
-        if (GBA_LIFE_FREE != segment->model.group[i].record.life)
-            held += other->uid == owner->uid && other->job == owner->job;
-        else if (groups == free)
-            free = i;
-        gba_sim_group_unlock(segment, i);
-    }
+    for (uint32_t i = 0; i < model->groups; i++)
+        held += GBA_LIFE_FREE != model->group[i].record.life && segment->group[i].job == dev->job;
     if (0 != groups_max && held >= groups_max)
         return GBA_ERR_LIMIT;
-    *group = free;
-    return groups == free ? GBA_ERR_NO_GROUP : GBA_OK;
+    handle->group = GBA_GROUP_ANY;
+    status = gba_dev_result(
+        gba_control_alloc(model, port, &handle->group, handle->members, handle->key));
+    if (GBA_OK != status)
+        return status;
+    segment->group[handle->group].job = dev->job;
+    handle->generation = model->group[handle->group].record.generation;
+    return GBA_OK;
 }
 
-/* Take a free group. Under the device's lock. */
-static gba_status_t take(struct gba_sim_segment *segment, uint32_t port,
-                         const struct gba_sim_owner *owner, gba_group_handle_t *handle)
+static gba_status_t alloc(struct gba_sim_dev *dev, uint32_t port, uint32_t groups_max,
+                          gba_group_handle_t *handle)
 {
-    uint32_t group = handle->group;
-    gba_status_t status = gba_sim_group_lock_alive(segment, group);
+    gba_status_t status = gba_sim_lock_all(dev->segment);
 
     if (GBA_OK != status)
         return status;
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP);
-    status = gba_dev_result(
-        gba_control_alloc(&segment->model, port, &group, handle->members, handle->key));
-    if (GBA_OK == status) /* needs no journal: of no meaning if the group is free */
-        segment->group[group].owner = *owner;
-    handle->generation = segment->model.group[group].record.generation;
-    gba_sim_journal_end(segment, group);
-    gba_sim_group_unlock(segment, group);
+    status = take(dev, port, groups_max, handle);
+    gba_sim_unlock_all(dev->segment);
     return status;
-}
-
-/* Allocate a group: a free one, or else one of dead processes. Under the device's lock, because
- * counting the groups of a job and taking one are one step. [DRV-11] */
-static gba_status_t alloc(struct gba_sim_segment *segment, uint32_t port,
-                          const struct gba_sim_owner *owner, uint32_t groups_max,
-                          gba_group_handle_t *handle)
-{
-    gba_status_t status = find_free(segment, owner, groups_max, &handle->group);
-
-    if (GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status) {
-        gba_sim_reap_locked(segment);
-        status = find_free(segment, owner, groups_max, &handle->group);
-    }
-    return GBA_OK == status ? take(segment, port, owner, handle) : status;
 }
 
 gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
@@ -76,7 +49,6 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
     gba_group_handle_t t = {.members = asked->members};
-    const struct gba_sim_owner owner = {.uid = (uint32_t)geteuid(), .job = dev->job};
     uint32_t holder;
     gba_status_t status;
 
@@ -92,11 +64,11 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
     status = gba_sim_port_claim(dev, &holder);
     if (GBA_OK != status)
         return status;
-    status = gba_sim_device_lock(dev->segment);
-    if (GBA_OK != status)
-        return status;
-    status = alloc(dev->segment, holder - 1, &owner, asked->groups_max, &t);
-    gba_sim_device_unlock(dev->segment);
+    status = alloc(dev, holder - 1, asked->groups_max, &t);
+    if (GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status) {
+        gba_sim_reap(dev->segment); /* a dead process may hold one */
+        status = alloc(dev, holder - 1, asked->groups_max, &t);
+    }
     if (GBA_OK != status)
         return status;
     gba_model_uuid(&dev->segment->model, t.uuid);

@@ -14,9 +14,8 @@
 
 /* "GBAsim" and a number, little endian. Written last, when the segment is ready for use. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
-/* Incremented with every change of the structures below that keeps their size, and of the journal's
- * use. */
-#define GBA_SIM_LAYOUT 11u
+/* Incremented with every change of the structures below that keeps their size. */
+#define GBA_SIM_LAYOUT 12u
 
 struct gba_sim_header {
     gba_word_t magic;
@@ -27,28 +26,12 @@ struct gba_sim_header {
     struct gba_sim_options options; /* options of the maker */
 };
 
-/* The journal: a copy of all that a change may touch, from before the change, for an undo. */
-struct gba_sim_journal {
-    gba_word_t what; /* GBA_SIM_JOURNAL_*; 0: no change is in progress */
-    struct gba_model_group group;
-};
-
-#define GBA_SIM_JOURNAL_CORE  1u /* group.core; an arrival changes no more */
-#define GBA_SIM_JOURNAL_GROUP 2u /* group; a command of the control unit */
-
-/* Who allocated a group. Of no meaning while the group is free. */
-struct gba_sim_owner {
-    uint64_t job; /* among those of uid */
-    uint32_t uid;
-    uint32_t reserved;
-};
-
 /* One group. The lock guards the rest, the model's group of the same number, and the slots of this
  * group. */
 struct gba_sim_group {
     _Alignas(128) pthread_mutex_t lock;
-    struct gba_sim_owner owner;
-    struct gba_sim_journal journal;
+    bool damaged; /* a process was killed while it held the lock: the device is dead */
+    uint64_t job; /* that allocated the group. Of no meaning while the group is free */
 };
 
 /* The release flag of one member, and the delayed stores to it. Written under the lock of the
@@ -72,13 +55,13 @@ static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequen
     gba_flag_unpark(&slot->flag, &slot->sleeper);
 }
 
-/* The process that has a port of the model. Claimed and freed under the device's lock. */
+/* The process that has a port of the model. Claimed and freed with all groups locked. */
 struct gba_sim_port {
     gba_word_t pid; /* of its process; 0: the port is free */
     gba_word_t start;
 };
 
-/* The segment: 3.5 MB of memory, reserved at creation. */
+/* The segment: 3.2 MB of memory, reserved at creation. */
 struct gba_sim_segment {
     struct gba_sim_header header;
     gba_word_t dead;     /* 1: the device stopped answering */
@@ -87,9 +70,6 @@ struct gba_sim_segment {
     gba_word_t rounds;
     gba_word_t taken;
     gba_word_t calls;
-    /* Guards ports and allocation. Taken before the lock of a group. A process has more than one
-     * lock of a group only under this lock. */
-    _Alignas(128) pthread_mutex_t lock;
     _Alignas(128) struct gba_model model;
     struct gba_sim_group group[GBA_GROUPS];
     struct gba_sim_port port[GBA_PORTS_MAX];

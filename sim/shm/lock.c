@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of the simulator. A process may be killed at any instruction, also while it holds a lock.
- * The locks are robust: the next owner receives EOWNERDEAD and undoes the unfinished change from
- * the journal. An undone change never happened. It is a lost arrival, which the member's retry
- * repairs, or a call of a dead process.
+ * Locks of the simulator. A process may be killed at any instruction, also while it holds a lock
+ * and has changed a part of what the lock guards. The locks are robust: the next process receives
+ * EOWNERDEAD. It marks the group as damaged and the device as dead before anything that the lock
+ * guards is read.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "gba/base/log.h"
-#include "sim/model/control.h"
-#include "sim/model/event.h"
-#include "sim/shm/fault.h"
 #include "sim/shm/lock.h"
 
 int gba_sim_lock_init(pthread_mutex_t *lock)
@@ -28,67 +25,6 @@ int gba_sim_lock_init(pthread_mutex_t *lock)
         err = pthread_mutex_init(lock, &attr);
     pthread_mutexattr_destroy(&attr);
     return err;
-}
-
-/* Copy a group. Only the entries of its members can differ from 0, because a command changes no
- * other one. A copy of three members is a quarter of the whole. */
-static void group_copy(struct gba_model_group *to, const struct gba_model_group *from)
-{
-    const uint32_t members = from->record.members;
-
-    to->core = from->core;
-    memcpy(to->table, from->table, members * sizeof from->table[0]);
-    memcpy(to->bound, from->bound, members * sizeof from->bound[0]);
-    to->record = from->record;
-}
-
-/* Make the journal valid: from here on an undo uses the copies. */
-static void journal_open(struct gba_sim_journal *journal, uint32_t what)
-{
-    gba_fence_compiler(); /* the copies are complete before the journal is valid */
-    gba_word_store_relaxed(&journal->what, what);
-    gba_fence_compiler(); /* the journal is valid before the first change */
-}
-
-void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what)
-{
-    struct gba_sim_journal *journal = &segment->group[group].journal;
-    const struct gba_model_group *model = &segment->model.group[group];
-
-    if (0 != (what & GBA_SIM_JOURNAL_CORE))
-        journal->group.core = model->core;
-    if (0 != (what & GBA_SIM_JOURNAL_GROUP))
-        group_copy(&journal->group, model);
-    journal_open(journal, what);
-}
-
-void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group)
-{
-    gba_fence_compiler(); /* all changes precede the commit */
-    gba_word_store_relaxed(&segment->group[group].journal.what, 0);
-    gba_fence_compiler(); /* the commit precedes the first release store */
-}
-
-/* Restartable: the journal stays valid until the end. If the holder dies here, the next lock owner
- * repeats the undo. */
-void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
-{
-    struct gba_sim_journal *journal = &segment->group[group].journal;
-    struct gba_model_group *model = &segment->model.group[group];
-    uint64_t what = gba_word_load_relaxed(&journal->what);
-
-    gba_fence_compiler(); /* pairs with the first fence of journal_open */
-    if (0 != (what & GBA_SIM_JOURNAL_CORE))
-        model->core = journal->group.core;
-    if (0 != (what & GBA_SIM_JOURNAL_GROUP))
-        group_copy(model, &journal->group);
-    gba_sim_journal_end(segment, group);
-}
-
-static gba_status_t lock_failed(int err)
-{
-    gba_log(GBA_LOG_ERROR, "sim: cannot lock the simulated device: %s", strerror(err));
-    return GBA_ERR_IO;
 }
 
 /* The attempts before a sleep. A holder keeps the lock for a few hundred ns. pthread_mutex_lock on
@@ -108,18 +44,24 @@ static int lock_take(pthread_mutex_t *lock)
 
 gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group)
 {
-    pthread_mutex_t *lock = &segment->group[group].lock;
-    int err = lock_take(lock);
+    struct gba_sim_group *g = &segment->group[group];
+    int err = lock_take(&g->lock);
 
-    if (__builtin_expect(0 == err, 1))
+    if (__builtin_expect(0 == err && !g->damaged, 1))
         return GBA_OK;
-    if (EOWNERDEAD != err)
-        return lock_failed(err);
-    gba_log(GBA_LOG_DEBUG,
-            "sim: group %u: the holder of the lock was killed; the group was repaired", group);
-    gba_sim_journal_undo(segment, group);
-    pthread_mutex_consistent(lock);
-    return GBA_OK;
+    if (!gba_sim_dead(segment))
+        gba_log(GBA_LOG_DEBUG, "sim: group %u: %s; the device is dead", group,
+                EOWNERDEAD == err ? "the holder of the lock was killed" : strerror(err));
+    gba_word_store_relaxed(&segment->dead, 1);
+    if (EOWNERDEAD == err) {
+        g->damaged = true;
+        /* glibc's pthread_mutex_trylock of a lock that is not made consistent fails with
+         * ENOTRECOVERABLE and keeps it. */
+        err = pthread_mutex_consistent(&g->lock);
+    }
+    if (0 == err)
+        pthread_mutex_unlock(&g->lock);
+    return GBA_ERR_DEAD;
 }
 
 gba_status_t gba_sim_group_lock_alive(struct gba_sim_segment *segment, uint32_t group)
@@ -138,17 +80,20 @@ void gba_sim_group_unlock(struct gba_sim_segment *segment, uint32_t group)
     pthread_mutex_unlock(&segment->group[group].lock);
 }
 
-gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment)
+/* In ascending order, so that two processes do not wait for each other. */
+gba_status_t gba_sim_lock_all(struct gba_sim_segment *segment)
 {
-    int err = pthread_mutex_lock(&segment->lock);
-
-    /* No repair is needed: the lock guards ports, whose claim can be repeated. */
-    if (EOWNERDEAD == err)
-        err = pthread_mutex_consistent(&segment->lock);
-    return 0 == err ? GBA_OK : lock_failed(err);
+    for (uint32_t group = 0; group < GBA_GROUPS; group++)
+        if (GBA_OK != gba_sim_group_lock_alive(segment, group)) {
+            while (group-- > 0)
+                gba_sim_group_unlock(segment, group);
+            return GBA_ERR_DEAD;
+        }
+    return GBA_OK;
 }
 
-void gba_sim_device_unlock(struct gba_sim_segment *segment)
+void gba_sim_unlock_all(struct gba_sim_segment *segment)
 {
-    pthread_mutex_unlock(&segment->lock);
+    for (uint32_t group = GBA_GROUPS; group-- > 0;)
+        gba_sim_group_unlock(segment, group);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Robust locks, and the journal of a group. */
+/* The locks of the groups. A process that is killed while it holds one has killed the device. */
 #ifndef GBA_SIM_SHM_LOCK_H
 #define GBA_SIM_SHM_LOCK_H
 
@@ -9,9 +9,9 @@
 int gba_sim_lock_init(pthread_mutex_t *lock);
 
 /*
- * Lock a group. If the last holder was killed, its unfinished change is undone first. Acquire;
- * pairs with the unlock by the previous holder. Returns GBA_OK or GBA_ERR_IO (logged: the segment
- * is damaged).
+ * Lock a group. Acquire; pairs with the unlock by the previous holder. Returns GBA_OK or
+ * GBA_ERR_DEAD: the last holder was killed, and the device is dead from now on. Works on a device
+ * that is dead for another reason, too.
  */
 gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group);
 /* gba_sim_group_lock, for a call that needs a live device. Returns GBA_ERR_DEAD, without the lock,
@@ -19,15 +19,9 @@ gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group)
 gba_status_t gba_sim_group_lock_alive(struct gba_sim_segment *segment, uint32_t group);
 void gba_sim_group_unlock(struct gba_sim_segment *segment, uint32_t group);
 
-gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment);
-void gba_sim_device_unlock(struct gba_sim_segment *segment);
-
-/*
- * The journal of a group. begin: from here on changes can be undone. end: commit them. undo: undo
- * them. what: GBA_SIM_JOURNAL_*, or 0 if nothing changes. Under the group's lock.
- */
-void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what);
-void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group);
-void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group);
+/* Lock all groups, and with them the ports. The caller holds no lock of a group. Returns as
+ * gba_sim_group_lock_alive. */
+gba_status_t gba_sim_lock_all(struct gba_sim_segment *segment);
+void gba_sim_unlock_all(struct gba_sim_segment *segment);
 
 #endif

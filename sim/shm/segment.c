@@ -66,7 +66,8 @@ static int reserve(int file, off_t len)
     return rc;
 }
 
-/* Make a file of the right size, all in memory. Returns -1 on failure, with *status set. */
+/* Make a file of the right size, all in memory. Returns -1 on failure, with *status
+ * set. */
 static int file_create(const char *id, gba_status_t *status)
 {
     const off_t size = (off_t)sizeof(struct gba_sim_segment);
@@ -106,7 +107,7 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
                                  const struct gba_sim_options *options)
 {
     uint64_t uuid[2];
-    int err;
+    int err = 0;
 
     if (sizeof uuid != getrandom(uuid, sizeof uuid, 0))
         return system_failed("get random numbers");
@@ -114,7 +115,6 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
                    GBA_PORTS_MAX, uuid);
     if (0 != options->version)
         segment->model.version = options->version;
-    err = gba_sim_lock_init(&segment->lock);
     for (uint32_t i = 0; 0 == err && i < GBA_GROUPS; i++)
         err = gba_sim_lock_init(&segment->group[i].lock);
     if (0 != err) {
@@ -221,7 +221,8 @@ static gba_status_t segment_attach(void *ctx, int file)
     /* Acquire: pairs with segment_init. */
     if (!gba_descriptor_keep(&attach->dev->file, file))
         status = system_failed("stat the simulated device");
-    else if (GBA_SIM_MAGIC != gba_word_load_acquire(&segment->header.magic))
+    else if (GBA_SIM_MAGIC != gba_word_load_acquire(&segment->header.magic) ||
+             (gba_sim_is_named(attach->path) && gba_sim_dead(segment)))
         status = GBA_INPROGRESS;
     else
         status = options_check(segment, attach->path);
@@ -230,6 +231,7 @@ static gba_status_t segment_attach(void *ctx, int file)
         return status;
     }
     attach->dev->segment = segment;
+    attach->dev->created = false; /* by an earlier attempt of this open */
     return GBA_OK;
 }
 

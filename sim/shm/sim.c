@@ -22,22 +22,11 @@ static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
     return &dev->segment->model.group[group];
 }
 
-/* Lock a group for a call, and open its journal. */
-static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t what)
+/* Lock a group for a call. */
+static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group)
 {
-    gba_status_t status;
-
     gba_sim_fault_call(dev->segment);
-    status = gba_sim_group_lock_alive(dev->segment, group);
-    if (GBA_OK == status)
-        gba_sim_journal_begin(dev->segment, group, what);
-    return status;
-}
-
-static void call_end(struct gba_sim_dev *dev, uint32_t group)
-{
-    gba_sim_journal_end(dev->segment, group);
-    gba_sim_group_unlock(dev->segment, group);
+    return gba_sim_group_lock_alive(dev->segment, group);
 }
 
 /* Begin a command for a membership. Returns GBA_OK; as call_begin; or GBA_ERR_PARAM: the membership
@@ -46,13 +35,13 @@ static gba_status_t command_begin(const struct gba_sim_membership *membership)
 {
     struct gba_sim_dev *dev = membership->dev;
     uint32_t group = membership->membership.group;
-    gba_status_t status = call_begin(dev, group, GBA_SIM_JOURNAL_GROUP);
+    gba_status_t status = call_begin(dev, group);
 
     if (GBA_OK != status)
         return status;
     if (gba_sim_holder(dev) == 1 + membership->port)
         return GBA_OK;
-    call_end(dev, group);
+    gba_sim_group_unlock(dev->segment, group);
     return GBA_ERR_PARAM;
 }
 
@@ -65,44 +54,56 @@ static void sim_close(struct gba_dev *d)
     free(dev);
 }
 
-static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
-                             struct gba_dev **out)
+/* Attach to a segment or make it, and claim a port. Returns as gba_sim_segment_open, or
+ * GBA_ERR_DEAD: this device is dead, and another one can have its name. */
+static gba_status_t attach(struct gba_sim_dev *dev, const struct gba_dev_path *path,
+                           const char *job)
 {
     const struct gba_sim_options *set; /* options of the maker */
-    struct gba_sim_dev *dev = calloc(1, sizeof *dev);
-    gba_status_t status;
+    gba_status_t status = gba_sim_segment_open(dev, path, job);
     uint32_t version, holder;
 
-    if (dev == NULL)
-        return GBA_ERR_NOMEM;
-    dev->dev.ops = &gba_dev_sim;
-    dev->job = gba_dev_job(attr == NULL ? NULL : attr->job);
-    status = gba_sim_segment_open(dev, path, attr == NULL ? NULL : attr->job);
     if (GBA_OK != status)
-        goto free_dev;
+        return status;
     version = dev->segment->model.version;
-    if (GBA_REGS_MAJOR != version >> 16) {
-        gba_log(GBA_LOG_ERROR, "sim: the device has registers of version %u.%u, not %u.x",
-                version >> 16, version & 0xFFFF, GBA_REGS_MAJOR);
-        status = GBA_ERR_VERSION;
-        goto close_segment;
-    }
     set = &dev->segment->header.options;
     dev->delayed = 0 != (set->latency | set->jitter);
     dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after |
                                         set->die_arrival | set->die_release);
-    gba_sim_reap(dev);
-    status = gba_sim_port_claim(dev, &holder);
+    if (GBA_REGS_MAJOR != version >> 16) {
+        gba_log(GBA_LOG_ERROR, "sim: the device has registers of version %u.%u, not %u.x",
+                version >> 16, version & 0xFFFF, GBA_REGS_MAJOR);
+        status = GBA_ERR_VERSION;
+    } else {
+        status = gba_sim_port_claim(dev, &holder);
+        if (GBA_ERR_DEAD == status && !gba_sim_is_named(path))
+            return GBA_OK; /* nothing needs a port of a dead device */
+    }
     if (GBA_OK != status)
-        goto close_segment;
+        gba_sim_segment_close(dev);
+    return status;
+}
+
+static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
+                             struct gba_dev **out)
+{
+    const char *job = attr == NULL ? NULL : attr->job;
+    struct gba_sim_dev *dev = calloc(1, sizeof *dev);
+    gba_status_t status;
+
+    if (dev == NULL)
+        return GBA_ERR_NOMEM;
+    dev->dev.ops = &gba_dev_sim;
+    dev->job = gba_dev_job(job);
+    do
+        status = attach(dev, path, job);
+    while (GBA_ERR_DEAD == status); /* known to be dead now: the next attempt skips it */
+    if (GBA_OK != status) {
+        free(dev);
+        return status;
+    }
     *out = &dev->dev;
     return GBA_OK;
-
-close_segment:
-    gba_sim_segment_close(dev);
-free_dev:
-    free(dev);
-    return status;
 }
 
 static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
@@ -113,15 +114,12 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
                            .regs_version = model->version,
                            .groups = model->groups,
                            .members_max = GBA_MEMBERS_MAX,
-                           .dead = gba_sim_dead(dev->segment),
                            .created = dev->created};
-    gba_status_t status;
 
-    gba_sim_reap(dev);
+    gba_sim_reap(dev->segment);
     for (uint32_t group = 0; group < model->groups; group++) {
-        status = gba_sim_group_lock(dev->segment, group);
-        if (GBA_OK != status)
-            return status;
+        if (GBA_OK != gba_sim_group_lock(dev->segment, group))
+            continue;
         i.groups_free += GBA_LIFE_FREE == model->group[group].record.life;
         for (uint32_t c = 0; c < GBA_COUNTERS; c++)
             i.counters[c] += model->group[group].core.counters[c];
@@ -129,18 +127,18 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
     }
     if (0 != dev->segment->header.options.full)
         i.groups_free = 0;
+    i.dead = gba_sim_dead(dev->segment);
     i.bad_access = gba_word_load_relaxed(&model->bad_access);
     gba_model_uuid(model, i.uuid);
     *info = i;
     return GBA_OK;
 }
 
-/* The owner of a group: the allocator, or from the first join on its lowest member. Under the lock
- * of the group. */
+/* The owner of a group: the allocator, or from the first join on its lowest member. All processes
+ * that share a simulator have one user. Under the lock of the group. */
 static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t group)
 {
     const struct gba_model_group *g = &segment->model.group[group];
-    const struct gba_sim_owner *owner = &segment->group[group].owner;
     uint32_t holder = 0 == g->record.joined ? g->record.holder : GBA_SIM_NOBODY;
 
     for (uint32_t i = 0; i < g->record.members && GBA_SIM_NOBODY == holder; i++)
@@ -148,29 +146,27 @@ static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t grou
     return (gba_group_owner_t){.group = group,
                                .members = g->record.members,
                                .present = g->record.present,
-                               .user = owner->uid,
+                               .user = (uint32_t)geteuid(),
                                .process = gba_sim_holder_pid(segment, holder),
                                .local = true,
-                               .job = owner->job};
+                               .job = segment->group[group].job};
 }
 
 static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint32_t max,
                                uint32_t *count)
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
-    uint32_t found = 0;
+    gba_status_t status;
 
-    gba_sim_reap(dev);
-    for (uint32_t group = 0; group < dev->segment->model.groups && found < max; group++) {
-        gba_status_t status = gba_sim_group_lock(dev->segment, group);
-
-        if (GBA_OK != status)
-            return status;
+    gba_sim_reap(dev->segment);
+    status = gba_sim_lock_all(dev->segment);
+    if (GBA_OK != status)
+        return status;
+    *count = 0;
+    for (uint32_t group = 0; group < dev->segment->model.groups && *count < max; group++)
         if (GBA_LIFE_FREE != dev->segment->model.group[group].record.life)
-            list[found++] = owner_of(dev->segment, group);
-        gba_sim_group_unlock(dev->segment, group);
-    }
-    *count = found;
+            list[(*count)++] = owner_of(dev->segment, group);
+    gba_sim_unlock_all(dev->segment);
     return GBA_OK;
 }
 
@@ -182,9 +178,8 @@ static void sim_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
     if (GBA_SIM_NOBODY == holder || group >= dev->segment->model.groups ||
         GBA_OK != gba_sim_group_lock(dev->segment, group))
         return;
-    gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP);
     (void)gba_control_free(&dev->segment->model, holder - 1, group, handle->generation);
-    call_end(dev, group);
+    gba_sim_group_unlock(dev->segment, group);
 }
 
 static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle, uint32_t member,
@@ -205,13 +200,13 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     membership = calloc(1, sizeof *membership);
     if (membership == NULL)
         return GBA_ERR_NOMEM;
-    status = call_begin(dev, handle->group, GBA_SIM_JOURNAL_GROUP);
+    status = call_begin(dev, handle->group);
     if (GBA_OK != status)
         goto free_membership;
     status = gba_dev_result(gba_control_join(&dev->segment->model, holder - 1, handle->group,
                                              handle->generation, handle->key, member));
     membership->port = holder - 1;
-    call_end(dev, handle->group);
+    gba_sim_group_unlock(dev->segment, handle->group);
     if (GBA_OK != status)
         goto free_membership;
     membership->membership = (struct gba_membership){.dev = d,
@@ -261,7 +256,7 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
         gba_word_store_relaxed(&slot->sleeper, 0); /* a process killed asleep is still counted */
         s->flag = &slot->flag;
     }
-    call_end(dev, s->group);
+    gba_sim_group_unlock(dev->segment, s->group);
     return status;
 }
 
@@ -275,7 +270,7 @@ static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
         return status;
     status = gba_dev_result(
         gba_control_arm(&dev->segment->model, membership->port, s->group, s->generation, sequence));
-    call_end(dev, s->group);
+    gba_sim_group_unlock(dev->segment, s->group);
     return status;
 }
 
@@ -290,11 +285,10 @@ static void sim_leave(struct gba_membership *s)
     /* Not in a child of fork: its parent holds the membership. */
     if (gba_sim_holder(dev) == 1 + membership->port &&
         GBA_OK == gba_sim_group_lock(dev->segment, s->group)) {
-        gba_sim_journal_begin(dev->segment, s->group, GBA_SIM_JOURNAL_GROUP);
         gba_model_clear(&effects);
         (void)gba_control_leave(&dev->segment->model, membership->port, s->group, s->generation,
                                 s->member, 0, &effects);
-        call_end(dev, s->group);
+        gba_sim_group_unlock(dev->segment, s->group);
     }
     free(membership);
 }
@@ -304,7 +298,7 @@ static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *sta
     struct gba_sim_dev *dev = ((struct gba_sim_membership *)s)->dev;
     const struct gba_model_group *group = model_of(dev, s->group);
     const struct gba_model_core *core = &group->core;
-    gba_status_t status = call_begin(dev, s->group, 0); /* changes nothing */
+    gba_status_t status = call_begin(dev, s->group);
 
     if (GBA_OK != status)
         return status;
@@ -319,7 +313,7 @@ static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *sta
             .members = core->member_count};
         memcpy(state->arrived_mask, core->arrived_mask, sizeof state->arrived_mask);
     }
-    call_end(dev, s->group);
+    gba_sim_group_unlock(dev->segment, s->group);
     return status;
 }
 

@@ -10,10 +10,9 @@
  *   port.c     the ports of processes; takes back what dead processes held
  *   bus.c      the bus: arrivals, release stores, register accesses
  *   fault.c    latency, jitter and injected faults
- *   lock.c     robust locks, and the journal that undoes the unfinished change of a killed process
+ *   lock.c     robust locks: a process that is killed while it holds one has killed the device
  *   segment.c  makes the segment, or attaches to it
  *   find.c     finds the segment that another process has made
- *   process.c  the identity of a process, and whether it is alive
  */
 #ifndef GBA_SIM_SHM_SIM_H
 #define GBA_SIM_SHM_SIM_H
@@ -48,11 +47,9 @@ gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *asked
 
 /* --- port.c --- */
 
-/* Take down the ports of dead processes, with all memberships and allocations that they hold. A
- * port stays if a group cannot be locked. reap: thread-safe. reap_locked: under the device's lock.
- */
-void gba_sim_reap(struct gba_sim_dev *dev);
-void gba_sim_reap_locked(struct gba_sim_segment *segment);
+/* Take down the ports of dead processes, with all memberships and allocations that they hold.
+ * Thread-safe. No effect on a dead device. */
+void gba_sim_reap(struct gba_sim_segment *segment);
 
 /* The holder of the calling process; GBA_SIM_NOBODY: it has no port. A child of fork uses the
  * device that its parent opened, but not its port: the death of one must not count as the death of
@@ -60,7 +57,7 @@ void gba_sim_reap_locked(struct gba_sim_segment *segment);
 uint32_t gba_sim_holder(const struct gba_sim_dev *dev);
 
 /* gba_sim_holder, with a port claimed if the process has none. Returns GBA_OK, GBA_ERR_BUSY
- * (logged: all ports are in use) or GBA_ERR_IO. Thread-safe. Not under the device's lock. */
+ * (logged: all ports are in use) or GBA_ERR_DEAD. Thread-safe. Not under the lock of a group. */
 gba_status_t gba_sim_port_claim(struct gba_sim_dev *dev, uint32_t *holder);
 
 /* Take down the port of the calling process, if it has one. */
@@ -72,14 +69,22 @@ uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder);
 /* --- segment.c --- */
 
 /*
- * Attach to the simulator of that name or job, or make it, but not for a name "@KEY". On GBA_OK
- * sets dev->segment and dev->file. Returns GBA_OK, GBA_ERR_NO_DEVICE (no simulator has the KEY), or
- * (logged) GBA_ERR_BUSY (other options), _VERSION, _NOMEM, _NO_FILES, _PERM or _IO. Blocks for 10 s
- * at most, while another process makes the simulator.
+ * Attach to the simulator of that name or job, or make it, but not for a name "@KEY". A dead one
+ * is skipped if it has a name: another one is made, while others may still use the dead one. The
+ * dead one of a job stays the one of that job. On GBA_OK sets dev->segment and dev->file. Returns
+ * GBA_OK, GBA_ERR_NO_DEVICE (no simulator has the KEY), or (logged) GBA_ERR_BUSY (other options),
+ * _VERSION, _NOMEM, _NO_FILES, _PERM or _IO. Blocks for 10 s at most, while another process makes
+ * the simulator.
  */
 gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
                                   const char *job);
 void gba_sim_segment_close(struct gba_sim_dev *dev);
+
+/* Whether the path gives the simulator a name of its own. */
+static inline bool gba_sim_is_named(const struct gba_dev_path *path)
+{
+    return '\0' != path->name[0] && '@' != path->name[0];
+}
 
 /* The bus address of a slot, which is its offset in the segment; and the slot of an address, or
  * NULL. Pure. */

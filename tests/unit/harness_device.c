@@ -2,8 +2,10 @@
 /* The devices of team_harness.h: simulated ones that fail on demand, and their other users. */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gba/dev/member.h"
@@ -160,12 +162,15 @@ struct harness *harness_of_domains(const char *first, const char *second, const 
     return w;
 }
 
-static void device_end(gba_device_t *device)
+static void device_end(gba_device_t *device, bool in_lock)
 {
     gba_device_info_t info;
 
     assert_int_equal(gba_device_query(device, &info), GBA_OK);
-    assert_int_equal(info.groups_free, strstr(device->path, "full") == NULL ? info.groups : 0);
+    if (in_lock)
+        assert_true(info.dead);
+    else
+        assert_int_equal(info.groups_free, strstr(device->path, "full") == NULL ? info.groups : 0);
     gba_device_fini(device);
 }
 
@@ -175,7 +180,7 @@ void harness_end(struct harness *w)
     harness_net_end(w);
     for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
         if (w->switches[d] != NULL)
-            device_end(w->switches[d]);
+            device_end(w->switches[d], w->kill.in_lock);
     free(w->dev_ops);
     free(w);
     alarm(0);
@@ -228,6 +233,20 @@ void harness_device_join(gba_device_t *device, const gba_device_t *other)
     memcpy(model_of(device)->uuid, model_of(other)->uuid, sizeof model_of(device)->uuid);
 }
 
+/* A process is killed while it changes group 0. */
+static void die_in_lock(gba_device_t *device)
+{
+    struct gba_sim_segment *segment = ((struct gba_sim_dev *)device->dev)->segment;
+    pid_t child = fork();
+
+    if (0 == child) {
+        (void)gba_sim_group_lock(segment, 0);
+        memset(&segment->model.group[0].core, 0x55, sizeof segment->model.group[0].core);
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+}
+
 static void *killer_main(void *arg)
 {
     struct harness *w = arg;
@@ -236,8 +255,12 @@ static void *killer_main(void *arg)
         usleep(1000);
     usleep(w->kill.after_us);
     for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
-        if (w->kill.which >> d & 1)
-            harness_device_dead(w->switches[d], true);
+        if (w->kill.which >> d & 1) {
+            if (w->kill.in_lock)
+                die_in_lock(w->switches[d]);
+            else
+                harness_device_dead(w->switches[d], true);
+        }
     return NULL;
 }
 

@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +144,16 @@ static inline int sim_teardown(void **state)
     return 0;
 }
 
+/* Open the next device of that name if this one is dead. Returns whether it is. */
+static inline bool sim_replaced(void)
+{
+    if (!sim_info(dev).dead)
+        return false;
+    gba_dev_sim.close(dev);
+    dev = sim_open(&path);
+    return true;
+}
+
 /* A test with a simulator that has these options. All groups are free at its end. */
 #define SIM_TEST(name, ...)                                       \
     static struct gba_sim_options name##_options = {__VA_ARGS__}; \
@@ -206,37 +215,6 @@ static inline bool sim_child_killed(pid_t pid)
     int status;
 
     return pid == waitpid(pid, &status, 0) && WIFSIGNALED(status) && SIGKILL == WTERMSIG(status);
-}
-
-/* Run that in a child until the child stops itself (SIGSTOP), and kill it after that number of
- * further instructions. Returns whether it had ended before; -1: ptrace is not permitted here. */
-static inline int sim_step_and_kill(void (*run)(void *arg), void *arg, unsigned int steps)
-{
-    int status;
-    pid_t child = sim_fork();
-
-    if (0 == child) {
-        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-            _exit(2);
-        run(arg);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status) && 2 == WEXITSTATUS(status))
-        return -1;
-    assert_true(WIFSTOPPED(status));
-    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
-        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
-            break;
-        assert_int_equal(waitpid(child, &status, 0), child);
-    }
-    if (WIFEXITED(status)) {
-        assert_int_equal(WEXITSTATUS(status), 0);
-        return 1;
-    }
-    kill(child, SIGKILL);
-    assert_true(sim_child_killed(child));
-    return 0;
 }
 
 /* A whole round of the members in this process. */

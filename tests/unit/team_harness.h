@@ -84,6 +84,7 @@ struct harness {
                 that round; 0: also before the team has a group */
         unsigned which, after_us;
         uint32_t from_round;
+        bool in_lock; /* by a process that is killed while it changes the device */
         pthread_t thread;
     } kill;
     struct harness_dev_ops *dev_ops;

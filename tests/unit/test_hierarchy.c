@@ -94,7 +94,8 @@ TEST(test_the_device_dies_as_a_round_ends)
 
 /*
  * The device dies at any moment: while nodes gather, between arrivals, between the releases of
- * different leaders, which take different times, and in the agreement.
+ * different leaders, which take different times, and in the agreement. It dies by itself, or by a
+ * process that is killed inside its lock.
  */
 TEST(test_the_device_dies_at_any_moment)
 {
@@ -109,6 +110,7 @@ TEST(test_the_device_dies_at_any_moment)
         w->late_ms = i % 3 == 0;
         harness_hosts(w, i % 5 == 4 ? 24 : 7, 1 + (uint32_t)i % 4, i % 4);
         w->kill.which = 1;
+        w->kill.in_lock = i % 3 == 1;
         w->kill.after_us = (unsigned)rand() % 12000u;
         harness_run(w, i % 5 == 4 ? 24 : 7, GBA_PATH_SOFTWARE); /* 24: nodes with flags */
         survived += w->stats[0].failovers > 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ports of the simulator: who claims one, what happens when its process dies or is killed
- * meanwhile, and when none is free.
+ * The ports of the simulator: who claims one, what happens when its process dies, also inside a
+ * lock of the device, and when none is free.
  */
 #include "tests/limit.h"
 #include "gba/base/process.h"
@@ -117,7 +117,7 @@ SIM_TEST(test_another_start)
     gba_process_read((uint32_t)getpid(), &self);
     gba_word_store_relaxed(&port->start, self.start + 1);
     gba_word_store_relaxed(&port->pid, (uint64_t)getpid());
-    gba_sim_reap(sim(dev));
+    gba_sim_reap(sim_segment(dev));
     assert_int_equal(ports_used(), 1);
 }
 
@@ -151,36 +151,90 @@ SIM_TEST(test_all_in_use)
     gba_dev_sim.close(other);
 }
 
-static void claim_and_end(void *arg)
+/* A process damages a group while it has that lock, or all locks, and is killed. */
+static void kill_inside(bool all)
 {
-    uint32_t holder;
+    pid_t child = sim_fork();
 
-    raise(SIGSTOP);
-    CHECK(GBA_OK == gba_sim_port_claim(arg, &holder));
-    gba_sim_port_release(arg);
+    if (0 == child) {
+        CHECK(GBA_OK ==
+              (all ? gba_sim_lock_all(sim_segment(dev)) : gba_sim_group_lock(sim_segment(dev), 0)));
+        sim_segment(dev)->model.group[0].core.arrived_count++;
+        raise(SIGKILL);
+    }
+    assert_true(sim_child_killed(child));
 }
 
-/* A process is killed at any instruction while it claims or frees a port: the port is free again,
- * and its number is used again. */
-SIM_TEST(test_step_claim)
+/* The members see that the device is dead, and none is released. */
+TEST(test_killed_inside_a_lock)
 {
-    uint32_t held = 0;
-    int ended = 0;
+    for (int all = 0; all < 2; all++) {
+        gba_group_state_t group;
+        gba_group_handle_t handle;
 
-    sim_group(2, 0);
-    for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
-        ended = sim_step_and_kill(claim_and_end, dev, steps);
-        if (ended < 0)
-            skip();
-        assert_in_range(ports_used(), 1, 2);
-        held += 2 == ports_used();
-        gba_sim_reap(sim(dev));
-        assert_int_equal(ports_used(), 1);
-        assert_int_equal(gba_sim_holder(sim(dev)), 1);
-        assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
+        sim_begin((struct gba_sim_options){0});
+        sim_group(3, 0);
+        sim_arrive(member[0], 1);
+        kill_inside(all);
+        sim_arrive(member[1], 1); /* with the damage it would complete the round */
+        for (uint32_t i = 0; i < members; i++)
+            assert_false(sim_released(member[i], 1));
+        assert_int_equal(gba_dev_sim.inspect(member[0], &group), GBA_ERR_DEAD);
+        assert_int_equal(sim_alloc(dev, 1, &handle), GBA_ERR_DEAD);
+        assert_true(sim_info(dev).dead);
+        sim_leave();
+        gba_dev_sim.close(dev);
     }
-    assert_true(held > 0);
-    sim_round(1);
+}
+
+/* The next open finds the device dead and makes another one, while the members of the dead one
+ * still have it open. Later ones open the new one. */
+TEST(test_another_one_of_that_name)
+{
+    for (int all = 0; all < 2; all++) {
+        struct gba_dev *old, *third;
+
+        sim_begin((struct gba_sim_options){.groups = 2});
+        sim_group(2, 0);
+        kill_inside(all);
+        old = dev;
+        dev = sim_open(&path);
+        assert_non_null(dev);
+        assert_true(sim_info(dev).created);
+        assert_memory_not_equal(sim_info(dev).uuid, unit, sizeof unit);
+        third = sim_open(&path);
+        assert_memory_equal(sim_info(third).uuid, sim_info(dev).uuid, sizeof unit);
+        gba_dev_sim.close(third);
+        sim_leave();
+        sim_group(2, 0);
+        sim_round(1);
+        assert_true(sim_info(old).dead);
+        gba_dev_sim.close(old);
+        sim_round(2);
+        sim_end();
+    }
+}
+
+/* A process of the same job gets no other device, and neither does a process that lists it. */
+TEST(test_a_dead_device_of_a_job)
+{
+    const gba_device_attr_t attr = {.job = __FILE__};
+    struct gba_dev_path of_job = {.kind = GBA_DEV_SIM}, key = of_job;
+    struct gba_dev *first, *later;
+    gba_group_handle_t handle;
+
+    snprintf(key.name, sizeof key.name, "@%016llx", (unsigned long long)gba_dev_job(attr.job));
+    assert_int_equal(gba_dev_sim.open(&of_job, &attr, &first), GBA_OK);
+    dev = first;
+    kill_inside(false);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gba_dev_sim.open(i ? &key : &of_job, &attr, &later), GBA_OK);
+        assert_memory_equal(sim_info(later).uuid, sim_info(first).uuid, sizeof unit);
+        assert_true(sim_info(later).dead);
+        assert_int_equal(sim_alloc(later, 1, &handle), GBA_ERR_DEAD);
+        gba_dev_sim.close(later);
+    }
+    gba_dev_sim.close(first);
 }
 
 TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))
