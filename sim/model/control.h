@@ -37,8 +37,8 @@ uint32_t gba_control_free(struct gba_model *model, uint32_t port, uint32_t group
 uint32_t gba_control_member(const struct gba_model *model, uint32_t group, uint32_t generation,
                             uint32_t member, uint32_t *value);
 
-/* Withdraw all members of a port from one group, and give up the group if the port allocated it. A
- * port that goes down does so in all groups, in any order. [PORT-4] */
+/* Withdraw all members of a port from one group, and give up the group if the port allocated it, as
+ * the link of the port goes down. [PORT-4] */
 void gba_control_port_leave(struct gba_model *model, uint32_t port, uint32_t group,
                             struct gba_model_effects *effects);
 

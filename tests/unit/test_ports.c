@@ -2,9 +2,6 @@
 /* The rules of gba/spec/device.md about ports, interrupts and NOTIFY. */
 #include "tests/unit/model_bench.h"
 
-#include "sim/model/control.h"
-#include "sim/model/event.h"
-
 BENCH_TEST(test_PORT_1_banks, 1)
 {
     static const uint32_t regs[] = {GBA_PORT_IRQ_MASK, GBA_PORT_GROUP, GBA_PORT_GENERATION,
@@ -105,41 +102,6 @@ BENCH_TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members, 3)
     port_down(2);
     gba_model_port_up(&bench, 2, 0);
     is_free();
-}
-
-/* A port leaves its groups one by one, in any order, as where each group has a lock of its own.
- * Each step changes one group, and the end is that of a link that goes down at once. */
-TEST(test_PORT_4_one_group_at_a_time)
-{
-    static struct gba_model at_once;
-
-    for (uint32_t first = 0; first < 3; first++) {
-        bench_power_on(3);
-        assert_int_equal(alloc(1, 1), GBA_RESULT_OK); /* group 0: without any JOIN */
-        arm(3, 0);                                    /* group 1: of port 0 */
-        assert_int_equal(alloc(1, 2), GBA_RESULT_OK); /* group 2: port 1 holds it */
-        assert_int_equal(join(1, 0), GBA_RESULT_OK);
-        assert_int_equal(join(2, 1), GBA_RESULT_OK);
-        before = bench;
-        port_down(1);
-        at_once = bench;
-        bench = before;
-        gba_model_clear(&effects);
-        for (uint32_t i = 0; i < 3; i++) {
-            uint32_t group = (first + i) % 3;
-
-            before = bench;
-            gba_control_port_leave(&bench, 1, group, &effects);
-            assert_false(gba_model_concerns(&bench.group[group], 1));
-            before.group[group] = bench.group[group];
-            bench_is(&before);
-            gba_control_port_leave(&bench, 1, group, &effects); /* again, after an interruption */
-            bench_is(&before);
-        }
-        assert_memory_equal(bench.group, at_once.group, sizeof(bench.group));
-        bench.port[1] = at_once.port[1];
-        bench_is(&at_once);
-    }
 }
 
 BENCH_TEST(test_PORT_5_members_belong_to_their_ports, 1)
