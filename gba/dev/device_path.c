@@ -40,7 +40,6 @@ static const gba_param_t options[] = {
     {OPTION(groups, GBA_GROUPS), .min = 1},
     {OPTION(full, 1)},
     {OPTION(refuse_rank, GBA_MEMBERS_MAX - 1)},
-    {OPTION(version, UINT32_MAX)},
 };
 #define OPTIONS (sizeof options / sizeof options[0])
 _Static_assert(OPTIONS * sizeof(uint32_t) == sizeof(struct gba_sim_options),

@@ -44,7 +44,6 @@ struct gba_sim_options {
     uint32_t full;        /* 1: every group is in use */
     uint32_t refuse_rank; /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in the
                              text is rank 0, stored as 1) */
-    uint32_t version;     /* register version that the device reports; 0: GBA_REGS_* */
 };
 
 struct gba_dev_path {

@@ -113,8 +113,6 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
         return system_failed("get random numbers");
     gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups,
                    GBA_PORTS_MAX, uuid);
-    if (0 != options->version)
-        segment->model.version = options->version;
     for (uint32_t i = 0; 0 == err && i < GBA_GROUPS; i++)
         err = gba_sim_lock_init(&segment->group[i].lock);
     if (0 != err) {

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gba/base/log.h"
 #include "sim/model/control.h"
 #include "sim/model/event.h"
 #include "sim/model/group.h"
@@ -61,24 +60,17 @@ static gba_status_t attach(struct gba_sim_dev *dev, const struct gba_dev_path *p
 {
     const struct gba_sim_options *set; /* options of the maker */
     gba_status_t status = gba_sim_segment_open(dev, path, job);
-    uint32_t version, holder;
+    uint32_t holder;
 
     if (GBA_OK != status)
         return status;
-    version = dev->segment->model.version;
     set = &dev->segment->header.options;
     dev->delayed = 0 != (set->latency | set->jitter);
     dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after |
                                         set->die_arrival | set->die_release);
-    if (GBA_REGS_MAJOR != version >> 16) {
-        gba_log(GBA_LOG_ERROR, "sim: the device has registers of version %u.%u, not %u.x",
-                version >> 16, version & 0xFFFF, GBA_REGS_MAJOR);
-        status = GBA_ERR_VERSION;
-    } else {
-        status = gba_sim_port_claim(dev, &holder);
-        if (GBA_ERR_DEAD == status && !gba_sim_is_named(path))
-            return GBA_OK; /* nothing needs a port of a dead device */
-    }
+    status = gba_sim_port_claim(dev, &holder);
+    if (GBA_ERR_DEAD == status && !gba_sim_is_named(path))
+        return GBA_OK; /* nothing needs a port of a dead device */
     if (GBA_OK != status)
         gba_sim_segment_close(dev);
     return status;

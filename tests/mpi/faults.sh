@@ -95,7 +95,6 @@ fault-jitter | 4 | sim?latency=5us&jitter=50us&seed=3 | early_exit 100 | took er
 fault-all | 4 | sim?latency=1us&jitter=9us&lose_arrival=17&lose_release=19 | early_exit 100
   | took errors=0 | $arrivals
 fault-full | 4 | quiet sim?full=1 | kinds | only/no barrier group is free/
-fault-version | 4 | quiet sim?version=0x20000 | kinds | only/version/
 # The communicators that have no rank 3 get their groups.
 fault-refuse-rank | 4 | sim?refuse_rank=3 | kinds | took | 0/4 ranks\): sim/
   | /MPI_COMM_WORLD .*(fallback|software): .*rank 3 .*although device_path is/
@@ -266,7 +265,6 @@ bad-path-long | 3 | quiet /dev/$long_name | early_exit 20 | only/at most [0-9]+ 
 bad-null | 3 | quiet /dev/null | early_exit 20 | only/not a GBA/
 bad-file | 3 | quiet $top/tests/README.md | early_exit 20 | only/not a GBA/
 bad-missing | 3 | quiet /dev/gba-missing | early_exit 20 | only/no device/
-bad-version | 3 | quiet sim?version=0x20000 | early_exit 20 | only/version/
 END
     test_case bad-permission no_permission
 }

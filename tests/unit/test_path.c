@@ -56,7 +56,7 @@ static const struct {
     {"sim:a?groups=2&seed=9", {.kind = GBA_DEV_SIM, .name = "a", .sim = {.groups = 2, .seed = 9}}},
     {"sim:a?seed=9&groups=2", {.kind = GBA_DEV_SIM, .name = "a", .sim = {.groups = 2, .seed = 9}}},
     {"sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&die_after=7&"
-     "die_arrival=10&die_release=11&die_call=12&groups=8&full=1&refuse_rank=9&version=65536",
+     "die_arrival=10&die_release=11&die_call=12&groups=8&full=1&refuse_rank=9",
      {.kind = GBA_DEV_SIM,
       .sim = {.latency = 1,
               .jitter = 2,
@@ -69,8 +69,7 @@ static const struct {
               .die_call = 12,
               .groups = 8,
               .full = 1,
-              .refuse_rank = 10,
-              .version = 65536}}},
+              .refuse_rank = 10}}},
     {"sim?refuse_rank=0", {.kind = GBA_DEV_SIM, .sim = {.refuse_rank = 1}}},
     {"sim?latency=250&jitter=3us", {.kind = GBA_DEV_SIM, .sim = {.latency = 250, .jitter = 3000}}},
     {"sim?latency=7ns&jitter=1000ms",
@@ -124,7 +123,7 @@ static const struct {
      {"sim?seed=99999999999999999999", "sim?seed=+1", "sim?seed= 1", "sim?seed=1x", "sim?seed=0x10",
       "sim?latency=18446744073709551615ms"}}, /* times 10^6 it would wrap */
     {"allowed: latency, jitter, seed, lose_arrival, lose_release, die_after, "
-     "die_arrival, die_release, die_call, groups, full, refuse_rank, version",
+     "die_arrival, die_release, die_call, groups, full, refuse_rank",
      {"sim?x=1", "sim?", "sim?seed=1&", "sim?&seed=1", "sim?Seed=1", "sim?seed =1", "sim?=1",
       "sim?seeds=1", "sim?latenc=1"}},
     {"unknown option \"x\"", {"sim?x=1"}},

@@ -65,19 +65,6 @@ TEST(test_options_of_job)
     gba_dev_sim.close(first);
 }
 
-/* Another minor version is accepted. */
-SIM_TEST(test_version, .version = GBA_REGS_MAJOR << 16 | 9)
-{
-    struct gba_dev_path major = sim_path();
-    struct gba_dev *other;
-
-    assert_int_equal(sim_info(dev).regs_version, GBA_REGS_MAJOR << 16 | 9);
-    major.sim.version = (GBA_REGS_MAJOR + 1) << 16 | 3;
-    log_forget();
-    assert_int_equal(gba_dev_sim.open(&major, NULL, &other), GBA_ERR_VERSION);
-    assert_logged("3.3");
-}
-
 SIM_TEST(test_groups, .groups = 2)
 {
     gba_group_handle_t handle[3];
