@@ -3,20 +3,8 @@
  * Options of the simulator: latency, jitter and injected faults. Faults are injected by count, so
  * that a failure can be reproduced.
  */
-#include <string.h>
-
 #include "gba/base/clock.h"
 #include "sim/shm/fault.h"
-
-bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b)
-{
-    struct gba_sim_options x = *a, y = *b;
-
-    /* An option that is not given is equal to its default. */
-    x.groups = 0 == x.groups ? GBA_GROUPS : x.groups;
-    y.groups = 0 == y.groups ? GBA_GROUPS : y.groups;
-    return 0 != memcmp(&x, &y, sizeof x);
-}
 
 /* Count an event. Returns whether it is an nth one; n = 0: never. */
 static bool count_nth(gba_word_t *counter, uint32_t n)

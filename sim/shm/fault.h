@@ -5,9 +5,6 @@
 
 #include "sim/shm/layout.h"
 
-/* Whether two sets of options differ. Pure. */
-bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b);
-
 /* Count one event of the whole device. Return whether the fault takes place. Thread-safe. */
 bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment);
 bool gba_sim_fault_die_arrival(struct gba_sim_segment *segment);

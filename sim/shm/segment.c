@@ -19,7 +19,6 @@
 #include "gba/base/log.h"
 #include "gba/base/memory_file.h"
 #include "gba/base/system_status.h"
-#include "sim/shm/fault.h"
 #include "sim/shm/find.h"
 #include "sim/shm/lock.h"
 #include "sim/shm/sim.h"
@@ -182,6 +181,16 @@ static gba_status_t file_check(int file, const char *id)
     return GBA_OK;
 }
 
+static bool options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b)
+{
+    struct gba_sim_options x = *a, y = *b;
+
+    /* An option that is not given is equal to its default. */
+    x.groups = 0 == x.groups ? GBA_GROUPS : x.groups;
+    y.groups = 0 == y.groups ? GBA_GROUPS : y.groups;
+    return 0 != memcmp(&x, &y, sizeof x);
+}
+
 /* Check that the requested options are those of the maker. A process may attach to a named
  * simulator without giving options. */
 static gba_status_t options_check(const struct gba_sim_segment *segment,
@@ -191,9 +200,9 @@ static gba_status_t options_check(const struct gba_sim_segment *segment,
     const bool named = '\0' != path->name[0];
     char runs[96], requested[96];
 
-    if (named && !gba_sim_options_differ(&path->sim, &none))
+    if (named && !options_differ(&path->sim, &none))
         return GBA_OK;
-    if (!gba_sim_options_differ(&segment->header.options, &path->sim))
+    if (!options_differ(&segment->header.options, &path->sim))
         return GBA_OK;
     gba_sim_options_print(&segment->header.options, runs, sizeof runs);
     gba_sim_options_print(&path->sim, requested, sizeof requested);

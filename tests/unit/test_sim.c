@@ -96,29 +96,6 @@ TEST(test_reap)
     }
 }
 
-/* A child of fork is another process: it can use the device, but cannot leave for its parent. */
-SIM_TEST(test_fork)
-{
-    pid_t child;
-
-    sim_group(2, 0);
-    child = sim_fork();
-    if (0 == child) {
-        gba_group_handle_t handle;
-
-        sim_leave();
-        CHECK(GBA_GROUPS - 1 == sim_info(dev).groups_free);
-        CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
-        CHECK(sim_join(dev, &handle, 0, 0) != NULL);
-        _exit(0); /* without leaving */
-    }
-    assert_true(sim_child_ok(child));
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    sim_arrive(member[0], 1);
-    sim_arrive(member[1], 1);
-    assert_true(sim_released(member[0], 1));
-}
-
 static uint64_t reg_read(uint32_t address, unsigned int width)
 {
     uint64_t value = 0;

@@ -197,35 +197,6 @@ TEST(test_nothing_left)
     munmap(shared, 4096);
 }
 
-/* One process at a time has the right to make a simulator, and the right is free as soon as that
- * process is dead. */
-TEST(test_maker_lock)
-{
-    char id[GBA_SIM_ID_MAX];
-    gba_word_t *ready = sim_shared(4096);
-    pid_t child;
-    int lock;
-
-    path = sim_path();
-    assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
-    child = sim_fork();
-    if (0 == child) {
-        CHECK(gba_sim_maker_lock(id) >= 0);
-        gba_word_store_release(ready, 1);
-        for (;;)
-            pause();
-    }
-    while (0 == gba_word_load_acquire(ready))
-        sched_yield();
-    assert_int_equal(gba_sim_maker_lock(id), -1);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    lock = gba_sim_maker_lock(id);
-    assert_true(lock >= 0);
-    close(lock);
-    munmap(ready, 4096);
-}
-
 /* Searches of all processes cost milliseconds: a process that makes a simulator searches once, and
  * so does one that attaches. */
 TEST(test_one_search)

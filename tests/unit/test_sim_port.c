@@ -70,8 +70,8 @@ SIM_TEST(test_close)
     gba_dev_sim.leave(mine);
 }
 
-/* A child of fork has a port of its own from its first allocation or membership on. Another process
- * claims the port only after all that the child held was taken back. */
+/* A child of fork has a port of its own from its first allocation or membership on, and cannot
+ * leave for its parent. What the child held is taken back after its death. */
 SIM_TEST(test_child)
 {
     const struct gba_model_record *record = &sim_segment(dev)->model.group[0].record;
@@ -87,6 +87,8 @@ SIM_TEST(test_child)
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_SIM_NOBODY == gba_sim_holder(sim(dev)));
+        gba_dev_sim.leave(living);
+        CHECK(1 == record->present);
         CHECK(sim_join(dev, &handle, 0, 0) != NULL);
         CHECK(2 == gba_sim_holder(sim(dev)));
         CHECK(sim_join(dev, &handle, 1, 0) != NULL);
