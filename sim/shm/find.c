@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,10 +32,6 @@
 #include "sim/shm/find.h"
 
 #define LOCK_PREFIX "gba-sim-lock:"
-
-/* The number of processes that a GBA_SIM_NEAR search reads, about 10 us each. It exceeds the number
- * of cores of most hosts, so the search includes a maker of the same job. */
-#define NEAR 64
 
 _Static_assert(1 + sizeof LOCK_PREFIX + GBA_SIM_ID_MAX <= sizeof((struct sockaddr_un *)0)->sun_path,
                "the name of the lock fits an abstract socket");
@@ -113,62 +108,13 @@ static gba_status_t find_in_process(int proc, const char *pid, struct search *se
     return gba_open_files(proc, pid, file_take, search);
 }
 
-struct process {
-    long distance; /* difference of the process numbers */
-    int pid;
-};
-
-static int compare_distances(const void *left, const void *right)
+gba_status_t gba_sim_find(const char *id, gba_status_t (*take)(void *ctx, int file), void *ctx)
 {
-    const struct process *a = left, *b = right;
-
-    return (a->distance > b->distance) - (a->distance < b->distance);
-}
-
-/*
- * List the processes in /proc, in the order of the distance of their numbers from that of this
- * process: the processes of a job start one after the other, so the search ends soon if one of them
- * has the file. Returns the number of processes, or -1: out of memory (logged).
- */
-static int processes_list(DIR *proc, struct process **processes)
-{
-    struct process *list = NULL, *more;
-    const long self = (long)getpid();
-    const struct dirent *entry;
-    int count = 0, room = 0;
-
-    while ((entry = readdir(proc)) != NULL) {
-        if (!isdigit((unsigned char)entry->d_name[0]))
-            continue;
-        if (count == room) {
-            room = 2 * room + 256;
-            more = realloc(list, (size_t)room * sizeof *list);
-            if (more == NULL) {
-                gba_log(GBA_LOG_ERROR, "sim: out of memory for the list of processes");
-                free(list);
-                return -1;
-            }
-            list = more;
-        }
-        list[count].pid = (int)strtol(entry->d_name, NULL, 10);
-        list[count].distance = labs(list[count].pid - self);
-        count++;
-    }
-    if (count > 0)
-        qsort(list, (size_t)count, sizeof *list, compare_distances);
-    *processes = list;
-    return count;
-}
-
-gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
-                          gba_status_t (*take)(void *ctx, int file), void *ctx)
-{
-    char link[GBA_SIM_ID_MAX + 40], name[16];
+    char link[GBA_SIM_ID_MAX + 40];
     struct search search = {.link = link, .take = take, .ctx = ctx};
     gba_status_t status = GBA_INPROGRESS;
     DIR *proc = opendir("/proc");
-    struct process *processes = NULL;
-    int count;
+    const struct dirent *entry;
 
     if (proc == NULL) {
         const int error = errno;
@@ -176,17 +122,10 @@ gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
         gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(error));
         return gba_system_status(error);
     }
-    count = processes_list(proc, &processes);
-    if (count < 0)
-        status = GBA_ERR_NOMEM;
-    if (GBA_SIM_NEAR == scope && count > NEAR)
-        count = NEAR;
     snprintf(link, sizeof link, "/memfd:" GBA_SIM_FILE_NAME " (deleted)", id);
-    for (int i = 0; i < count && GBA_INPROGRESS == status; i++) {
-        snprintf(name, sizeof name, "%d", processes[i].pid);
-        status = find_in_process(dirfd(proc), name, &search);
-    }
-    free(processes);
+    while (GBA_INPROGRESS == status && (entry = readdir(proc)) != NULL)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            status = find_in_process(dirfd(proc), entry->d_name, &search);
     closedir(proc);
     return status;
 }

@@ -31,12 +31,9 @@ uint32_t gba_sim_clock_id(void);
  * GBA_INPROGRESS: not the right file; an error ends the search. Returns the last status of `take`;
  * GBA_INPROGRESS if there was no such file; or (logged) GBA_ERR_NO_FILES, _NOMEM, _PERM or _IO:
  * there may be one.
- * scope: a search in all processes reads thousands of links, which takes milliseconds. A search in
- * the nearest processes is enough where another process has just made the file.
+ * A search reads the links of all processes of this user, which takes milliseconds.
  */
-enum gba_sim_scope { GBA_SIM_NEAR, GBA_SIM_ALL };
-gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
-                          gba_status_t (*take)(void *ctx, int file), void *ctx);
+gba_status_t gba_sim_find(const char *id, gba_status_t (*take)(void *ctx, int file), void *ctx);
 
 /* The device path of the simulator with that open file, for gba_device_init. link: the target of a
  * link in /proc/PID/fd. Returns false if the file is no simulator of this user and host. Pure, but

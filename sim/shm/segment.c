@@ -33,9 +33,9 @@ uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
  * the lock of a dead maker is free at once. So long a wait means that the maker is stopped, or that
  * an unrelated process holds the name of the lock. */
 #define MAKER_WAIT_NS 10000000000ull
-/* The interval between two attempts: at first a fraction of the time that the maker needs. It
- * doubles up to the maximum, from which on each attempt reads all of /proc. */
-#define MAKER_POLL_NS     50000l
+/* The interval between two attempts: at first about the time that the maker needs. It doubles up to
+ * the maximum. */
+#define MAKER_POLL_NS     1000000l
 #define MAKER_POLL_MAX_NS 50000000l
 
 /* Peers may write to the file, but not truncate it under a process that has it mapped. */
@@ -252,26 +252,23 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
     uint64_t deadline = gba_clock_ns() + MAKER_WAIT_NS;
     gba_status_t status = gba_sim_id(id, name, job);
     int lock = -1;
-    bool all;
 
     if (GBA_OK != status)
         return status;
     if (name != NULL && '@' == name[0]) {
-        status = gba_sim_find(id, GBA_SIM_ALL, segment_attach, &attach);
+        status = gba_sim_find(id, segment_attach, &attach);
         return GBA_INPROGRESS == status ? GBA_ERR_NO_DEVICE : status;
     }
     if (name == NULL && job == NULL)
         return segment_create(dev, id, &path->sim);
     do {
-        /* The holder of the lock searches all processes, once: no other process can make the
-         * simulator meanwhile. A process without the lock waits for the maker, which is near in
-         * most cases. The lock may also be held by a stopped process or by an unrelated one. The
-         * simulator may then be anywhere. */
+        /* The holder of the lock searches once: no other process can make the simulator meanwhile.
+         * A process without the lock waits for the maker. The lock may also be held by a stopped
+         * process or by an unrelated one. */
         lock = gba_sim_maker_lock(id);
         if (lock < 0 && EADDRINUSE != errno)
             return system_failed("bind the lock of the simulated device, an abstract socket");
-        all = lock >= 0 || pause.tv_nsec >= MAKER_POLL_MAX_NS;
-        status = gba_sim_find(id, all ? GBA_SIM_ALL : GBA_SIM_NEAR, segment_attach, &attach);
+        status = gba_sim_find(id, segment_attach, &attach);
         if (GBA_INPROGRESS == status && lock >= 0)
             status = segment_create(dev, id, &path->sim);
         if (GBA_INPROGRESS != status)

@@ -151,7 +151,7 @@ static int files_of_it(void)
     int found = 0;
 
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
-    assert_int_equal(gba_sim_find(id, GBA_SIM_ALL, take_none, &found), GBA_INPROGRESS);
+    assert_int_equal(gba_sim_find(id, take_none, &found), GBA_INPROGRESS);
     return found;
 }
 
