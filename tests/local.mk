@@ -80,8 +80,7 @@ check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif
 tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
-EXTRA_DIST += tests/driver/boot.c tests/driver/compat.c tests/driver/driver_test.h \
-	tests/driver/reboots
+EXTRA_DIST += tests/driver/compat.c tests/driver/driver_test.h
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon \
 	tests/switch/test_hostile tests/switch/test_late tests/switch/test_load \

@@ -118,10 +118,10 @@ static int device_map(struct gba_device *gba)
 static int device_interrupts(struct gba_device *gba)
 {
 	struct pci_dev *pdev = gba->pdev;
-	int result = pci_alloc_irq_vectors(pdev, 1, GBA_PCI_VECTORS, PCI_IRQ_MSIX | PCI_IRQ_MSI);
+	int result = pci_alloc_irq_vectors(pdev, 1, GBA_PCI_VECTORS, PCI_IRQ_MSIX);
 
 	if (result < 0)
-		return dev_err_probe(&pdev->dev, result, "no MSI-X or MSI vector\n");
+		return dev_err_probe(&pdev->dev, result, "no MSI-X vector\n");
 	return devm_request_threaded_irq(&pdev->dev, pci_irq_vector(pdev, GBA_PCI_VECTOR), NULL,
 					 gba_interrupt, IRQF_ONESHOT, GBA_NAME, gba);
 }

@@ -51,7 +51,6 @@ machine_start_switch() {
     local tries=0 file=$log/switch${1#0} sockets=$((guests * $(machine_ports)))
 
     switch_dirs[$1]=$run/ports$1
-    rm -rf "${switch_dirs[$1]}"
     mkdir "${switch_dirs[$1]}"
     "$switchd" --listen "$run/switch$1.sock" --vfio-user-devices "$sockets" \
         "${switch_options[@]}" --vfio-user "${switch_dirs[$1]}" >"$file" 2>&1 &
@@ -155,7 +154,7 @@ machine_start() {
     cat <>"$run/$name.monitor.out" >"$log/$name.monitor" &
     echo '{"execute": "qmp_capabilities"}' >&6
     (machine_qemu -name "$name" -cpu max -m "$((memory / nodes * nodes))" \
-        -nodefaults -display none -no-reboot -no-user-config \
+        -nodefaults -display none -action "reboot=$reboot" -no-user-config \
         -kernel "$downloads/kernel-$kernel/vmlinuz" -initrd "$run/initramfs.cpio" \
         -append "$machine_kernel_options gba_host=$name$kernel_iommu$append" \
         -serial "file:$log/$name.console" \
@@ -219,38 +218,18 @@ machine_kill_switch() {
     done
 }
 
-# NAME REQUEST NUMBER: execute a request of contrib/guest/host, for the device or the switch of that number. The
-# guest waits for the file with the result: an error, or nothing.
+# NAME NUMBER: execute the request of contrib/guest/host, for the switch of that number. The guest waits for the file
+# with the result: an error, or nothing.
 machine_request() {
-    local index error='' count=$devices kind=device
+    local error=''
 
-    for index in "${!names[@]}"; do
-        [ "${names[index]}" != "$1" ] || break
-    done
-    case $2 in
-    *-switch)
-        count=0
-        kind="switch that contrib/vm starts"
-        ! $starts_switches || count=$switches
-        ;;
-    esac
-    if [[ ! $3 =~ ^[0-9]$ || $3 -ge $count ]]; then
-        error="there is no $kind with the number $3"
+    if ! $starts_switches || [[ ! $2 =~ ^[0-9]$ || $2 -ge $switches ]]; then
+        error="there is no switch that contrib/vm starts with the number $2"
+    elif [ -z "${switch_pids[$2]}" ]; then
+        error='contrib/vm has killed it already'
     else
-        case $2 in
-        unplug) echo "{\"execute\": \"device_del\", \"arguments\": {\"id\": \"gba$3\"}}" >"$run/$1.monitor.in" ;;
-        plug) echo "{\"execute\": \"device_add\", \"arguments\": $(machine_device "$index" "$3")}" |
-            tr '\n' ' ' >"$run/$1.monitor.in" ;;
-        kill-switch)
-            if [ -n "${switch_pids[$3]}" ]; then
-                machine_kill_switch "$3"
-            else
-                error='contrib/vm has killed it already'
-            fi
-            switch_pids[$3]=
-            ;;
-        start-switch) machine_start_switch "$3" ;;
-        esac
+        machine_kill_switch "$2"
+        switch_pids[$2]=
     fi
     printf '%s' "$error" >"$run/share/$1.new"
     mv "$run/share/$1.new" "$run/share/$1.done"
@@ -305,7 +284,7 @@ machine_run() {
             [ "$status" -ne 0 ] || status=$i
             running=$((running - 1))
             ;;
-        *) machine_request "$name" "$verb" "$number" ;;
+        *) machine_request "$name" "$number" ;;
         esac
     done
     # The rest of the output; its writers have ended.

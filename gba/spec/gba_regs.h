@@ -164,7 +164,7 @@
 #define GBA_PCI_REVISION GBA_REGS_MAJOR
 #define GBA_PCI_CLASS    0x120000u /* processing accelerator; no programming interface */
 #define GBA_PCI_BAR      0u        /* 64 bits wide, GBA_BAR_SIZE bytes, not prefetchable */
-#define GBA_PCI_VECTORS  1u        /* vectors of MSI-X or MSI */
+#define GBA_PCI_VECTORS  1u        /* vectors of MSI-X */
 #define GBA_PCI_VECTOR   0u        /* the vector of the interrupts of the port */
 
 /* The value of a refused read, and of every read of a removed device. [ACC-4] */
