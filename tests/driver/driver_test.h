@@ -4,8 +4,10 @@
 #ifndef GBA_TESTS_DRIVER_TEST_H
 #define GBA_TESTS_DRIVER_TEST_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -263,6 +265,28 @@ static inline void await_sleeper(const _Atomic pid_t *thread)
     } while (SYS_ioctl != number);
 }
 
+/* A thread that sleeps in WAIT. */
+struct sleeper {
+    const struct test_member *member;
+    uint32_t sequence, events; /* events: the result of WAIT */
+    uint64_t timeout;          /* 0: none */
+    int error;
+    uint64_t woken;
+    _Atomic pid_t thread;
+};
+
+static inline void *sleep_in_wait(void *context)
+{
+    struct sleeper *sleeper = context;
+
+    sleeper_begins(&sleeper->thread);
+    sleeper->error =
+        wait_for(sleeper->member, sleeper->sequence,
+                 0 == sleeper->timeout ? GBA_WAIT_FOREVER : sleeper->timeout, &sleeper->events);
+    sleeper->woken = now_ns();
+    return NULL;
+}
+
 /* Until the device has an event of a group for this port. Returns 0 if none comes. */
 static inline int has_event(int registers, uint32_t group, uint32_t event)
 {
@@ -314,6 +338,38 @@ static inline uint32_t revoked(const struct test_member *m)
     while (0 == m->slot->revoked && now_ns() < end)
         usleep(1000);
     return m->slot->revoked;
+}
+
+static inline void write_file(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY);
+
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+}
+
+/* The PCI address of the device that the driver has. */
+static inline const char *pci_address(void)
+{
+    static char address[sizeof((struct dirent *)0)->d_name];
+    DIR *directory = opendir("/sys/bus/pci/drivers/gba");
+    struct dirent *entry;
+
+    assert_non_null(directory);
+    while ((entry = readdir(directory)) != NULL)
+        if (strchr(entry->d_name, ':') != NULL)
+            snprintf(address, sizeof address, "%s", entry->d_name);
+    closedir(directory);
+    return address;
+}
+
+/* Continue as a user without rights, or end the process. */
+static inline void become(uid_t user)
+{
+    if (0 != setgroups(0, NULL) || 0 != setresgid(user, user, user) ||
+        0 != setresuid(user, user, user))
+        _exit(99);
 }
 
 /* Run a function in a child. Returns the status from waitpid. An assert in the child does not fail

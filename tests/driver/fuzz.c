@@ -10,7 +10,6 @@
  * The seed determines the operations of each process, but not how they interleave.
  */
 #define _GNU_SOURCE
-#include <grp.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -55,13 +54,6 @@ static uint32_t odd_value(void)
                                       709, 127, 128, 4096, 0x7FFFFFFF, 0x80000000, ~0u};
 
     return below(4) == 0 ? (uint32_t)random64() : values[below(sizeof values / sizeof values[0])];
-}
-
-static void become(uid_t user)
-{
-    if (0 != setgroups(0, NULL) || 0 != setresgid(user, user, user) ||
-        0 != setresuid(user, user, user))
-        _exit(1);
 }
 
 /* --- The operations --- */

@@ -12,7 +12,6 @@
  * device is unplugged). The times include the system call that starts the revocation.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <sched.h>
 
 #include "tests/driver/driver_test.h"
@@ -38,28 +37,6 @@ static void *wait_for_revocation(void *argument)
             sched_yield();
     waiter->noticed = now_ns();
     return NULL;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    int file = open(path, O_WRONLY);
-
-    if (file < 0 || write(file, text, strlen(text)) < 0)
-        perror(path);
-    close(file);
-}
-
-/* The PCI address of the device. */
-static void find_device(char *address, size_t size)
-{
-    DIR *directory = opendir("/sys/bus/pci/drivers/gba");
-    struct dirent *entry;
-
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
-        if (strchr(entry->d_name, ':') != NULL)
-            snprintf(address, size, "%s", entry->d_name);
-    if (directory != NULL)
-        closedir(directory);
 }
 
 /* Revoke a group of two members. Stores the times of both in ns. */
@@ -121,11 +98,10 @@ int main(int argc, char **argv)
     size_t cycles = argc > 1 ? strtoul(argv[1], NULL, 10) : 20;
     uint64_t *times = calloc(2 * (cycles ? cycles : 1), sizeof *times);
     uint64_t limit = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000000 : UINT64_MAX;
-    char address[256] = "";
+    const char *address = pci_address();
     int late = 0;
 
-    find_device(address, sizeof address);
-    if (0 == cycles || times == NULL || '\0' == address[0]) {
+    if (0 == cycles || times == NULL) {
         fputs("usage: latency [CYCLES [MS]]; needs /dev/gba0\n", stderr);
         free(times);
         return 2;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ends of processes, of the device and of the driver, and the revocation of a doorbell in use.
- * GBA_TEST_CYCLES: number of cycles (default 300). GBA_TEST_MODULE: the module file, for reloading.
+ * GBA_TEST_CYCLES: number of cycles (default 300).
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <sched.h>
 #include <sys/syscall.h>
 
@@ -111,46 +110,6 @@ TEST(test_DRV_16_revoked_while_it_is_used)
 
 /* --- The end of the device --- */
 
-struct sleeper {
-    const struct test_member *member;
-    uint32_t events;
-    int error;
-    _Atomic pid_t thread;
-};
-
-static void *sleep_in_wait(void *argument)
-{
-    struct sleeper *sleeper = argument;
-
-    sleeper_begins(&sleeper->thread);
-    sleeper->error = wait_for(sleeper->member, 1, GBA_WAIT_FOREVER, &sleeper->events);
-    return NULL;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    int file = open(path, O_WRONLY);
-
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    close(file);
-}
-
-/* The PCI address of the device that the driver has. */
-static const char *pci_address(void)
-{
-    static char address[sizeof((struct dirent *)0)->d_name];
-    DIR *directory = opendir("/sys/bus/pci/drivers/gba");
-    struct dirent *entry;
-
-    assert_non_null(directory);
-    while ((entry = readdir(directory)) != NULL)
-        if (strchr(entry->d_name, ':') != NULL)
-            snprintf(address, sizeof address, "%s", entry->d_name);
-    closedir(directory);
-    return address;
-}
-
 /* A spinner, a sleeper and a poller on a device that ends by a write to a file of sysfs. */
 static void check_end(const char *path, const char *text, int gone)
 {
@@ -158,7 +117,7 @@ static void check_end(const char *path, const char *text, int gone)
     struct gba_ioc_alloc alloc = alloc_group(file, 3), unused = alloc_group(file, 1);
     struct test_member m[2];
     struct gba_event event[2];
-    struct sleeper sleeper = {.member = &m[1]};
+    struct sleeper sleeper = {.member = &m[1], .sequence = 1};
     struct pollfd poll_file = {.fd = file, .events = POLLIN};
     struct gba_ioc_query query = {.size = sizeof query};
     struct gba_ioc_inspect registers;
@@ -327,10 +286,10 @@ TEST(test_memory_of_files)
     fail_msg("%d files: %ld objects, %ld pages are not free", files, leaked_objects, leaked_pages);
 }
 
+/* A file and a mapping keep the module. module_life in tests/driver/guest unloads it. */
 TEST(test_unload)
 {
-    const char *path = getenv("GBA_TEST_MODULE");
-    int file = open_device(), module;
+    int file = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 1);
     struct test_member m = join_group(file, &alloc, 0);
 
@@ -340,17 +299,6 @@ TEST(test_unload)
     assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), -1); /* mapped */
     assert_int_equal(errno, EWOULDBLOCK);
     unmap(&m);
-    if (path == NULL) {
-        skip();
-        return;
-    }
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), 0);
-        module = open(path, O_RDONLY | O_CLOEXEC);
-        assert_int_equal(syscall(SYS_finit_module, module, "", 0), 0);
-        close(module);
-        check_device();
-    }
 }
 
 TEST_MAIN()

@@ -29,27 +29,6 @@ static void disband(struct test_member m[MEMBERS])
     }
 }
 
-struct sleeper {
-    const struct test_member *member;
-    uint32_t sequence, events;
-    uint64_t timeout; /* 0: none */
-    int error;
-    uint64_t woken;
-    _Atomic pid_t thread;
-};
-
-static void *sleep_in_wait(void *argument)
-{
-    struct sleeper *sleeper = argument;
-
-    sleeper_begins(&sleeper->thread);
-    sleeper->error =
-        wait_for(sleeper->member, sleeper->sequence,
-                 0 == sleeper->timeout ? GBA_WAIT_FOREVER : sleeper->timeout, &sleeper->events);
-    sleeper->woken = now_ns();
-    return NULL;
-}
-
 TEST(test_DRV_18_wait_sleeps_until_the_round)
 {
     struct test_member m[MEMBERS];

@@ -5,7 +5,6 @@
  * owner passes, and by the files of /proc.
  */
 #define _GNU_SOURCE
-#include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -21,13 +20,6 @@ struct known {
     pid_t pid;
     int file; /* its number in the owner */
 };
-
-static void become(uid_t user)
-{
-    if (0 != setgroups(0, NULL) || 0 != setresgid(user, user, user) ||
-        0 != setresuid(user, user, user))
-        _exit(99);
-}
 
 /* Send the descriptor with the data. */
 static void send_file(int channel, int file, const struct known *known)
@@ -255,59 +247,6 @@ TEST(test_DRV_19_a_strangers_attempts)
     assert_int_equal(status[1], 0);
     assert_int_equal(status[0], 0);
     assert_int_equal(groups_free(), groups);
-}
-
-/* A user who keeps the mapping of a doorbell after LEAVE stores to it while another user has the
- * group. */
-static int keep_mapping(int channel)
-{
-    struct gba_ioc_alloc alloc;
-    struct test_member m;
-    int file;
-    char step = 1;
-
-    become(STRANGER);
-    file = open_quietly();
-    alloc = alloc_group(file, 1);
-    m = join_group(file, &alloc, 0);
-    if (0 != leave(&m) || 1 != write(channel, &step, 1) || 1 != read(channel, &step, 1))
-        return 1;
-    for (uint32_t sequence = 0; sequence < 4; sequence++)
-        arrive(&m, sequence); /* 1 would complete a round */
-    return 1 == write(channel, &step, 1) ? 0 : 2;
-}
-
-TEST(test_DRV_16_a_stranger_keeps_the_mapping)
-{
-    int channel[2], status, file = open_device();
-    struct gba_ioc_inspect registers;
-    struct gba_ioc_alloc alloc;
-    struct test_member m;
-    pid_t child;
-    char step;
-
-    assert_int_equal(chmod("/dev/gba0", 0666), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
-    child = fork();
-    if (0 == child) {
-        close(channel[0]);
-        _exit(keep_mapping(channel[1]));
-    }
-    close(channel[1]);
-    assert_int_equal(read(channel[0], &step, 1), 1);
-    alloc = alloc_group(file, 1);
-    m = join_group(file, &alloc, 0);
-    assert_int_equal(configure(&m, 0), 0);
-    assert_int_equal(write(channel[0], &step, 1), 1);
-    assert_int_equal(read(channel[0], &step, 1), 1);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(inspect(&m, &registers), 0);
-    assert_int_equal(registers.sequence, 0);
-    assert_int_equal(registers.last_error, GBA_ERROR_NONE);
-    close(channel[0]);
-    close(file);
-    unmap(&m);
 }
 
 TEST_MAIN()
