@@ -27,10 +27,6 @@
  * a minute. */
 #define GROWTH_KIB 1024u
 
-/* Latencies by powers of 2, each in 8 parts. */
-#define PARTS   8u
-#define BUCKETS (64u * PARTS)
-
 struct member {
     int fd;
     uint32_t group, number, sequence; /* of its last arrival */
@@ -40,58 +36,14 @@ struct member {
 
 struct group {
     struct gba_switch_message handle;
-    uint32_t members, final;              /* final: the last round; 0: not known yet */
-    uint64_t arrivals, releases, last_ns; /* last_ns: of the newest round with all arrivals */
+    uint32_t members, final; /* final: the last round; 0: not known yet */
+    uint64_t arrivals, releases;
 };
 
 static struct daemon_process process;
 static struct member members[MEMBERS];
 static struct group groups[GBA_GROUPS];
-static uint64_t histogram[BUCKETS];
 static uint32_t unfinished; /* groups with a round that is not complete */
-
-/* --- Figures --- */
-
-static unsigned bucket_of(uint64_t ns)
-{
-    unsigned power = 63 - (unsigned)__builtin_clzll(ns | PARTS);
-
-    return power * PARTS + (unsigned)(ns >> (power - 3) & (PARTS - 1));
-}
-
-/* The upper end of a bucket, in us. */
-static double bucket_us(unsigned bucket)
-{
-    unsigned power = bucket / PARTS;
-
-    return (double)((PARTS + bucket % PARTS + 1) * (UINT64_C(1) << (power - 3))) / 1e3;
-}
-
-/* The latency that this part of all releases has at most, in us. */
-static double percentile(double part)
-{
-    uint64_t all = 0, seen = 0;
-    unsigned i = 0;
-
-    for (unsigned j = 0; j < BUCKETS; j++)
-        all += histogram[j];
-    for (; i + 1 < BUCKETS && (double)(seen + histogram[i]) < part * (double)all; i++)
-        seen += histogram[i];
-    return bucket_us(i);
-}
-
-static void print_histogram(void)
-{
-    for (unsigned power = 3; power < 64; power++) {
-        uint64_t count = 0;
-
-        for (unsigned part = 0; part < PARTS; part++)
-            count += histogram[power * PARTS + part];
-        if (count != 0)
-            print_message("  below %10.1f us: %" PRIu64 "\n", bucket_us(power * PARTS + PARTS - 1),
-                          count);
-    }
-}
 
 /* Time for which the daemon has used a core, in seconds. */
 static double cpu_seconds(void)
@@ -119,8 +71,6 @@ static void arrive(struct member *member)
     member->sequence++;
     peer_arrive(member->fd, &group->handle, member->number, member->sequence);
     group->arrivals++;
-    if (group->arrivals % group->members == 0)
-        group->last_ns = gba_clock_ns();
 }
 
 static void take_release(struct member *member, const struct gba_switch_message *message)
@@ -132,7 +82,6 @@ static void take_release(struct member *member, const struct gba_switch_message 
     assert_int_equal(message->member, member->number);
     assert_int_equal(message->value, member->sequence); /* not an earlier or a later round */
     assert_true(group->arrivals >= (uint64_t)group->members * member->sequence); /* not early */
-    histogram[bucket_of(gba_clock_ns() - group->last_ns)]++;
     group->releases++;
     if (group->final == 0 || member->sequence < group->final)
         arrive(member);
@@ -285,11 +234,6 @@ PEER_TEST(test_load, setup, peer_end)
     print_message("%u members in %u groups: %" PRIu64 " arrivals in %.1f s; %.0f a second of the "
                   "daemon's processor time\n",
                   MEMBERS, GBA_GROUPS, arrivals, took, (double)arrivals / (cpu > 0 ? cpu : 1));
-    print_message(
-        "from the last arrival to a release: median %.1f us, 99%% %.1f us, 99.9%% %.1f us\n",
-        percentile(0.5), percentile(0.99), percentile(0.999));
-    if (wanted != NULL)
-        print_histogram();
     for (uint32_t i = 0; i < MEMBERS; i++)
         close(members[i].fd);
     close(epoll);
