@@ -43,11 +43,10 @@ GBA_SWITCH_NET = $(GBA_SWITCH_REPORT) \
 GBA_VFIO_DEVICE = \
 	sim/switch/vfio/wire.h sim/switch/vfio/wire.c \
 	sim/switch/vfio/config.h sim/switch/vfio/config.c \
-	sim/switch/vfio/guard.h sim/switch/vfio/guard.c \
 	sim/switch/vfio/dma.h sim/switch/vfio/dma.c \
 	sim/switch/vfio/irq.h sim/switch/vfio/irq.c \
 	sim/switch/vfio/device.h sim/switch/vfio/device.c \
-	sim/switch/vfio/client.h sim/switch/vfio/client.c
+	sim/switch/vfio/connection.h sim/switch/vfio/connection.c
 GBA_VFIO_SERVER = $(GBA_VFIO_DEVICE) \
 	sim/switch/vfio/session.h sim/switch/vfio/session.c \
 	sim/switch/vfio/server.h sim/switch/vfio/server.c \

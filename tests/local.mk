@@ -84,7 +84,7 @@ EXTRA_DIST += tests/driver/compat.c tests/driver/driver_test.h
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon \
 	tests/switch/test_hostile tests/switch/test_late tests/switch/test_load \
-	tests/switch/test_overload tests/switch/test_owners tests/switch/test_vfio_daemon
+	tests/switch/test_overload tests/switch/test_owners tests/switch/test_vfio_server
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
@@ -105,7 +105,7 @@ tests/switch/test_absence.$(OBJEXT) tests/switch/test_late.$(OBJEXT): private AM
 tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_owners_SOURCES = tests/switch/test_owners.c $(GBA_DAEMON_PEER)
-tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
+tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c $(GBA_DAEMON_PEER) \
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio/wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
@@ -124,10 +124,9 @@ tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMO
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
 tests_switch_test_report_LDADD = gba/libgbatext.la sim/libgbamodel.la $(CMOCKA_LIBS)
 
-# The PCI devices for virtual machines, with a client of their own. Sockets pass descriptors and a daemon
-# is forked, so these are not for an emulated CPU.
-GBA_VFIO_TESTS = tests/switch/test_vfio_device tests/switch/test_vfio_effects \
-	tests/switch/test_vfio_server tests/switch/test_vfio_wire
+# The PCI devices for virtual machines, with a client of their own. Sockets pass descriptors, so these are
+# not for an emulated CPU.
+GBA_VFIO_TESTS = tests/switch/test_vfio_device tests/switch/test_vfio_effects tests/switch/test_vfio_wire
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_VFIO_TESTS)
@@ -140,14 +139,8 @@ tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/v
 	sim/switch/vfio/wire.c
 tests_switch_test_vfio_device_SOURCES = tests/switch/test_vfio_device.c $(GBA_VFIO_BENCH)
 tests_switch_test_vfio_effects_SOURCES = tests/switch/test_vfio_effects.c $(GBA_VFIO_BENCH)
-tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs,--wrap=poll
-tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c tests/switch/vfio_test.h \
-	tests/switch/vfio_test.c tests/switch/vfio_serve.h tests/switch/vfio_serve.c \
-	$(GBA_VFIO_SERVER) $(GBA_SWITCH_CORE)
-tests_switch_test_vfio_server_LDFLAGS = -Wl,--wrap=listen
-tests_switch_test_vfio_server_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
-$(GBA_VFIO_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) $(LIBEVENT_CORE_LIBS)
-$(GBA_VFIO_TESTS): sim/libgbamodel.la
+tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs
+$(GBA_VFIO_TESTS): private LDADD = $(CMOCKA_LIBS)
 
 if HAVE_HWLOC
 if HAVE_CMOCKA
@@ -396,14 +389,10 @@ dist_check_SCRIPTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba
 	tests/unit/test_gba_predict tests/unit/test_runner tests/unit/test_wire
 TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba_info \
 	tests/unit/test_gba_predict tests/unit/test_runner tests/unit/test_wire
-EXTRA_DIST += tests/switch/corpus-vfio/descriptors tests/switch/corpus-vfio/interrupts \
-	tests/switch/corpus-vfio/memory tests/switch/corpus-vfio/registers \
-	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/start \
-	tests/switch/corpus/batch tests/switch/corpus/notify \
+EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
-EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c \
-	tests/switch/fuzz_vfio.c
+EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md tests/models/death.pml \
 	tests/models/death_domains.pml
 

@@ -46,7 +46,6 @@ static const char help[] =
     "directory,\n"
     "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
     "  --vfio-user-devices N  number of these sockets, 1 to 708; default: 4\n"
-    "  --vfio-user-msi        these devices have MSI instead of MSI-X\n"
     "  --log-level LEVEL      error, warning, info or debug; default: info\n"
     "  --help                 print this help\n"
     "  --version              print the version\n";
@@ -146,7 +145,6 @@ static const struct setting {
     {"log-level", .set = set_log_level},
     {"vfio-user", AT(vfio_directory), .text = true},
     {"vfio-user-devices", 1, GBA_PORTS_MAX, false, AT(vfio_devices)},
-    {"vfio-user-msi", AT(vfio_msi)},
 };
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 #define FIRST    256 /* the number of the first one for getopt_long */

@@ -227,8 +227,6 @@ static bool offer_devices(struct gba_switchd *daemon, struct gba_vfio_server **s
                                                   .device = daemon->device,
                                                   .directory = options->vfio_directory,
                                                   .devices = options->vfio_devices,
-                                                  .msi = options->vfio_msi,
-                                                  .timeout = options->client_timeout,
                                                   .flush = flush_sessions,
                                                   .context = daemon};
 

@@ -182,7 +182,7 @@ int peer_start_fails(struct daemon_process *process, const char *const *options)
         count = read(process->out, text + used, sizeof(text) - 1 - used);
         used += count > 0 ? (size_t)count : 0;
     } while (count > 0);
-    assert_null(strstr(text, "ready"));
+    assert_null(strstr(text, "gba-switchd ready"));
     assert_non_null(strstr(text, "gba-switchd: ")); /* the line with the cause */
     return wait_for_end(process);
 }

@@ -77,7 +77,6 @@ TEST_WITH(test_PCI_1_identity_and_bar, vfio_bench_booted, vfio_bench_end, NULL)
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_INTERRUPT_PIN, 1), 0);
     assert_int_not_equal(vfio_test_capability(client, PCI_CAP_ID_EXP), 0);
     assert_int_not_equal(vfio_test_capability(client, PCI_CAP_ID_MSIX), 0);
-    assert_int_equal(vfio_test_capability(client, PCI_CAP_ID_MSI), 0);
     /* After a write of all ones a read returns the size of the BAR. */
     vfio_test_write(client, CONFIG, PCI_BASE_ADDRESS_0, 8, UINT64_MAX);
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_BASE_ADDRESS_0, 8),
@@ -138,7 +137,7 @@ TEST_WITH(test_PCI_4_function_level_reset, vfio_bench_booted, vfio_bench_end, NU
     gba_vfio_device_interrupt(&bench.device);
     vfio_test_write(client, CONFIG, at, 2, control | PCI_EXP_DEVCTL_BCR_FLR);
     assert_int_equal(vfio_test_read(client, CONFIG, at, 2) & PCI_EXP_DEVCTL_BCR_FLR, 0);
-    assert_int_equal(bench.device.irq.pending, 0);
+    assert_false(bench.device.irq.pending);
     check_reset(1);
     /* As a write of one byte. */
     vfio_test_write(client, CONFIG, at + 1, 1, PCI_EXP_DEVCTL_BCR_FLR >> 8);

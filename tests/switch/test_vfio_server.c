@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The vfio-user server in a process of its own, with the core of the switch: guests in a barrier,
- * guests that are killed or restarted, and many guests at once.
- */
+/* The PCI devices of gba-switchd: guests in a barrier, with a client on its Unix socket too, guests
+ * that are killed or restarted, and many guests at once. */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <poll.h>
-#include <sys/file.h>
-#include <sys/socket.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/vfio.h>
 
-#include "gba/spec/gba_regs.h"
-#include "tests/limit.h"
-#include "tests/suite.h"
-#include "tests/switch/vfio_serve.h"
+#include "tests/switch/peer.h"
 #include "tests/switch/vfio_test.h"
 
 #define BAR     VFIO_PCI_BAR0_REGION_INDEX
 #define DEVICES 64u
 #define PORTS   65u
 
-/* The server's memory may grow by this much while 150 guests are killed, in KiB. A page for each
+/* The daemon's memory may grow by this much while 150 guests are killed, in KiB. A page for each
  * would be 600. The heap grows in steps of 132, and the first measurement may come before one of
  * them. */
 #define GROWTH_KIB 300u
@@ -33,83 +25,45 @@ struct guest {
     int memory, vector;
 };
 
-static struct {
-    char directory[64];
-    pid_t process;
-} server;
-
+static struct daemon_process process;
 static struct guest guests[DEVICES];
 
-int __real_listen(int fd, int backlog);
-int __wrap_listen(int fd, int backlog);
-
-/* The server cannot start unless it locks the directory. Between bind and listen, another server
- * would otherwise take the socket for one of a killed server, and replace it. */
-int __wrap_listen(int fd, int backlog)
+static void start(void)
 {
-    int directory = open(server.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int error = flock(directory, LOCK_EX | LOCK_NB);
+    const char *const options[] = {"--vfio-user",
+                                   process.directory,
+                                   "--vfio-user-devices",
+                                   "64",
+                                   "--ports",
+                                   "65",
+                                   "--log-level=error",
+                                   NULL};
 
-    (void)close(directory);
-    if (error == 0) {
-        errno = ENOLCK;
-        return -1;
-    }
-    return __real_listen(fd, backlog);
-}
-
-static void start_server(void)
-{
-    int ready[2];
-    char byte;
-
-    assert_int_equal(pipe(ready), 0);
-    fflush(NULL);
-    server.process = fork();
-    assert_true(server.process >= 0);
-    if (server.process == 0) {
-        close(ready[0]);
-        assert_non_null(freopen("/dev/null", "w", stderr)); /* the log */
-        _exit(vfio_serve(server.directory, DEVICES, PORTS, false, ready[1]));
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-}
-
-static void stop_server(int signal_number)
-{
-    int status;
-
-    assert_int_equal(kill(server.process, signal_number), 0);
-    assert_int_equal(waitpid(server.process, &status, 0), server.process);
-    if (signal_number == SIGTERM)
-        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    peer_start(&process, options);
 }
 
 static int set_up(void **state)
 {
-    (void)state;
-    snprintf(server.directory, sizeof server.directory, "/tmp/gba-test-vfio-XXXXXX");
-    assert_non_null(mkdtemp(server.directory));
-    start_server();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    stop_server(SIGTERM);
-    assert_int_equal(rmdir(server.directory), 0); /* the server has removed its sockets */
+    (void)peer_begin(state);
+    start();
     return 0;
 }
 
 static const char *path_of(unsigned device)
 {
-    static char path[128];
+    static char path[64];
 
-    snprintf(path, sizeof path, "%s/%u", server.directory, device);
+    snprintf(path, sizeof path, "%s/%u", process.directory, device);
     return path;
+}
+
+/* The daemon ends by itself and removes its sockets. */
+static int tear_down(void **state)
+{
+    assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    assert_int_equal(access(path_of(0), F_OK), -1);
+    assert_int_equal(access(path_of(1), F_OK), -1);
+    return peer_end(state);
 }
 
 static void boot(struct guest *guest, unsigned device)
@@ -141,8 +95,21 @@ static uint32_t command(struct guest *guest, uint32_t number)
     return (uint32_t)get(guest, GBA_PORT_REG(GBA_PORT_RESULT), 4);
 }
 
-/* The first guest allocates a group for `members` guests, and each joins with a flag at the
- * beginning of its memory. Returns the group. */
+/* A guest joins a group, with a flag at the beginning of its memory. */
+static void join(struct guest *guest, uint32_t group, uint32_t generation, uint64_t key,
+                 uint32_t member)
+{
+    put(guest, GBA_PORT_REG(GBA_PORT_GROUP), 4, group);
+    put(guest, GBA_PORT_REG(GBA_PORT_GENERATION), 4, generation);
+    put(guest, GBA_PORT_REG(GBA_PORT_KEY), 8, key);
+    put(guest, GBA_PORT_REG(GBA_PORT_MEMBER), 4, member);
+    put(guest, GBA_PORT_REG(GBA_PORT_VALUE), 4, 0);
+    assert_int_equal(command(guest, GBA_CMD_JOIN), GBA_RESULT_OK);
+    put(guest, GBA_TABLE_ENTRY(group, member), 8, GUEST_BASE);
+    put(guest, GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
+}
+
+/* The first guest allocates a group for `members` guests, and each joins. Returns the group. */
 static uint32_t make_group(unsigned members)
 {
     uint32_t group, generation;
@@ -154,16 +121,8 @@ static uint32_t make_group(unsigned members)
     group = (uint32_t)get(&guests[0], GBA_PORT_REG(GBA_PORT_GROUP), 4);
     generation = (uint32_t)get(&guests[0], GBA_PORT_REG(GBA_PORT_GENERATION), 4);
     key = get(&guests[0], GBA_PORT_REG(GBA_PORT_KEY), 8);
-    for (uint32_t i = 0; i < members; i++) {
-        put(&guests[i], GBA_PORT_REG(GBA_PORT_GROUP), 4, group);
-        put(&guests[i], GBA_PORT_REG(GBA_PORT_GENERATION), 4, generation);
-        put(&guests[i], GBA_PORT_REG(GBA_PORT_KEY), 8, key);
-        put(&guests[i], GBA_PORT_REG(GBA_PORT_MEMBER), 4, i);
-        put(&guests[i], GBA_PORT_REG(GBA_PORT_VALUE), 4, 0);
-        assert_int_equal(command(&guests[i], GBA_CMD_JOIN), GBA_RESULT_OK);
-        put(&guests[i], GBA_TABLE_ENTRY(group, i), 8, GUEST_BASE);
-        put(&guests[i], GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
-    }
+    for (uint32_t i = 0; i < members; i++)
+        join(&guests[i], group, generation, key, i);
     assert_int_equal(command(&guests[0], GBA_CMD_ARM), GBA_RESULT_OK);
     return group;
 }
@@ -180,37 +139,86 @@ static bool wait_interrupt(const struct guest *guest)
     return poll(&event, 1, -1) == 1 && vfio_test_signalled(guest->vector);
 }
 
-TEST_WITH(test_barrier, set_up, tear_down, NULL)
+static void check_rounds(unsigned members, uint32_t rounds)
 {
+    struct guest *last = &guests[members - 1];
     uint32_t group;
 
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < members; i++)
         boot(&guests[i], i);
     assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
     assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_PORTS, 4), PORTS);
-    group = make_group(3);
-    for (uint32_t round = 1; round <= 100; round++) {
+    group = make_group(members);
+    for (uint32_t round = 1; round <= rounds; round++) {
         /* A guest that sleeps until the round is complete. */
-        put(&guests[2], GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + GBA_BELL_NOTIFY, 8,
-            GBA_ARRIVAL(round, 2));
-        for (uint32_t i = 0; i < 3; i++) {
-            for (uint32_t j = 0; j < 3; j++) /* no guest is released before all have arrived */
+        put(last, GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + GBA_BELL_NOTIFY, 8,
+            GBA_ARRIVAL(round, members - 1));
+        for (uint32_t i = 0; i < members; i++) {
+            for (uint32_t j = 0; j < members; j++) /* none is released before all have arrived */
                 assert_int_equal(vfio_test_word(guests[j].memory, 0), round - 1);
             arrive(&guests[i], group, round, i);
         }
-        for (uint32_t j = 0; j < 3; j++)
+        for (uint32_t j = 0; j < members; j++)
             assert_int_equal(vfio_test_word(guests[j].memory, 0), round);
-        assert_true(wait_interrupt(&guests[2]));
-        assert_int_equal(get(&guests[2], GBA_PORT_EVENT(group), 4), GBA_IRQ_ROUND);
-        put(&guests[2], GBA_PORT_EVENT(group), 4, GBA_IRQ_ROUND);
+        assert_true(wait_interrupt(last));
+        assert_int_equal(get(last, GBA_PORT_EVENT(group), 4), GBA_IRQ_ROUND);
+        put(last, GBA_PORT_EVENT(group), 4, GBA_IRQ_ROUND);
     }
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < members; i++)
         end(&guests[i]);
+}
+
+TEST_WITH(test_rounds, set_up, tear_down, &process)
+{
+    check_rounds(3, 100);
+    check_rounds(DEVICES, 3);
+}
+
+/* An arrival of a guest releases a client that sends nothing, and the reverse. */
+TEST_WITH(test_guest_and_client, set_up, tear_down, &process)
+{
+    struct gba_switch_message message, made = {.group = GBA_GROUP_ANY, .value = 2}, mailbox;
+    struct guest *guest = &guests[0];
+    uint32_t group, port;
+    int client = peer_client(&process, &port);
+
+    boot(guest, 1);
+    assert_int_equal(peer_command(client, GBA_CMD_ALLOC, &made), GBA_RESULT_OK);
+    group = made.group;
+    mailbox = made;
+    mailbox.value = 0;
+    assert_int_equal(peer_command(client, GBA_CMD_JOIN, &mailbox), GBA_RESULT_OK);
+    join(guest, group, made.generation, made.key, 1);
+    peer_write(client, GBA_TABLE_ENTRY(group, 0), 8, 8);
+    assert_int_equal(peer_command(client, GBA_CMD_ARM, &mailbox), GBA_RESULT_OK);
+    peer_write(client, GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
+    for (uint32_t round = 1; round <= 50; round++) {
+        if (round % 2 == 0) {
+            peer_arrive(client, &made, 0, round);
+            assert_int_equal(peer_read(client, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4),
+                             round - 1);
+        }
+        assert_int_equal(vfio_test_word(guest->memory, 0), round - 1);
+        arrive(guest, group, round, 1);
+        if (round % 2 == 1) {
+            assert_int_equal(vfio_test_word(guest->memory, 0), round - 1);
+            peer_arrive(client, &made, 0, round);
+        }
+        message = peer_expect(client, GBA_SWITCH_RELEASE);
+        assert_int_equal(message.value, round);
+        peer_settle(client);
+        assert_int_equal(vfio_test_word(guest->memory, 0), round);
+    }
+    end(guest);
+    message = peer_expect(client, GBA_SWITCH_EVENT);
+    assert_int_equal(message.group, group);
+    assert_int_equal(message.value, GBA_IRQ_PORT_DOWN);
+    close(client);
 }
 
 /* At the end of a guest its link goes down. The next guest at its socket gets a device in the state
  * after power-on. */
-TEST_WITH(test_guest_goes_in_a_round, set_up, tear_down, NULL)
+TEST_WITH(test_guest_goes_in_a_round, set_up, tear_down, &process)
 {
     uint32_t group, port;
 
@@ -234,7 +242,7 @@ TEST_WITH(test_guest_goes_in_a_round, set_up, tear_down, NULL)
 }
 
 /* A reset does the same, and the port keeps its number. */
-TEST_WITH(test_reset_in_a_round, set_up, tear_down, NULL)
+TEST_WITH(test_reset_in_a_round, set_up, tear_down, &process)
 {
     uint32_t group, port;
 
@@ -260,73 +268,49 @@ static void die_in_a_request(unsigned device)
         .id = 1, .command = GBA_VFIO_DMA_MAP, .size = GBA_VFIO_HEADER_SIZE + 32};
     int fds[2];
     int status;
-    pid_t process;
+    pid_t child;
 
     fflush(NULL);
-    process = fork();
-    assert_true(process >= 0);
-    if (process == 0) {
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
         boot(&guests[0], device);
         fds[0] = fds[1] = guests[0].memory;
         vfio_test_send(&guests[0].client, &half, sizeof half - device % 2, fds, 2);
         raise(SIGKILL);
     }
-    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
 }
 
-TEST_WITH(test_killed_guests_leave_nothing, set_up, tear_down, NULL)
+TEST_WITH(test_killed_guests_leave_nothing, set_up, tear_down, &process)
 {
-    unsigned before, memory = 0, now;
+    unsigned before, memory = 0;
 
     die_in_a_request(0);
     boot(&guests[0], 0);
     end(&guests[0]);
-    boot(&guests[1], 1); /* after this reply the server has closed what was before */
-    before = vfio_test_descriptors(server.process);
+    boot(&guests[1], 1); /* after this reply the daemon has closed what was before */
+    before = peer_descriptors(&process);
     for (unsigned i = 0; i < 500; i++) {
         if (i % 2 == 0)
             die_in_a_request(2 + i / 2 % (DEVICES - 2));
         boot(&guests[0], 0);
         end(&guests[0]);
         if (i == 200)
-            memory = vfio_test_memory_kib(server.process);
+            memory = peer_memory(&process);
     }
     (void)get(&guests[1], GBA_DEVICE_BASE + GBA_DEV_ID, 4);
     /* The last guest's socket may not be closed yet. */
-    for (unsigned i = 0; i < test_limit(1000) && vfio_test_descriptors(server.process) != before;
-         i++)
+    for (unsigned i = 0; i < test_limit(1000) && peer_descriptors(&process) != before; i++)
         usleep(10000);
-    assert_int_equal(vfio_test_descriptors(server.process), before);
-    now = vfio_test_memory_kib(server.process);
-    print_message("memory of the server: %u KiB, then %u KiB\n", memory, now);
-#ifndef __SANITIZE_ADDRESS__ /* it keeps freed memory */
-    assert_true(now <= memory + GROWTH_KIB);
-#endif
+    assert_int_equal(peer_descriptors(&process), before);
+    peer_expect_memory(&process, memory, GROWTH_KIB);
     end(&guests[1]);
 }
 
-TEST_WITH(test_many_guests_at_once, set_up, tear_down, NULL)
-{
-    uint32_t group;
-
-    for (unsigned i = 0; i < DEVICES; i++)
-        boot(&guests[i], i);
-    group = make_group(DEVICES);
-    for (uint32_t round = 1; round <= 3; round++) {
-        for (uint32_t i = 0; i < DEVICES; i++) {
-            assert_int_equal(vfio_test_word(guests[0].memory, 0), round - 1);
-            arrive(&guests[i], group, round, i);
-        }
-        for (unsigned i = 0; i < DEVICES; i++)
-            assert_int_equal(vfio_test_word(guests[i].memory, 0), round);
-    }
-    for (unsigned i = 0; i < DEVICES; i++)
-        end(&guests[i]);
-}
-
 /* A socket has one client at a time; the next client waits. */
-TEST_WITH(test_second_client_waits, set_up, tear_down, NULL)
+TEST_WITH(test_second_client_waits, set_up, tear_down, &process)
 {
     struct pollfd answer;
     static const char version[] = "\1\0\1\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -342,8 +326,8 @@ TEST_WITH(test_second_client_waits, set_up, tear_down, NULL)
     vfio_test_close(&guests[1].client);
 }
 
-/* A client that does not read its replies does not delay other clients. */
-TEST_WITH(test_client_that_does_not_read, set_up, tear_down, NULL)
+/* A guest's monitor that does not read its replies does not delay others. It is disconnected. */
+TEST_WITH(test_client_that_does_not_read, set_up, tear_down, &process)
 {
     uint8_t request[GBA_VFIO_HEADER_SIZE + 16] = {0};
     struct gba_vfio_header header = {
@@ -358,55 +342,47 @@ TEST_WITH(test_client_that_does_not_read, set_up, tear_down, NULL)
     memcpy(request + 28, &count, 4);
     room = (struct pollfd){.fd = guests[0].client.fd, .events = POLLOUT};
     for (int i = 0; i < 100000 && poll(&room, 1, 100) == 1; i++)
-        assert_true(vfio_test_send(&guests[0].client, request, sizeof request, NULL, 0));
+        if (!vfio_test_send(&guests[0].client, request, sizeof request, NULL, 0))
+            break;
     assert_int_equal(get(&guests[1], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
+    while (vfio_test_receive(&guests[0].client))
+        ;
     end(&guests[0]);
     boot(&guests[0], 0);
     end(&guests[0]);
     end(&guests[1]);
 }
 
-/* A server replaces the sockets of a killed server, and not those of a running one. */
-TEST_WITH(test_server_is_killed, set_up, tear_down, NULL)
+/* A daemon replaces the sockets of a killed daemon, and not those of a running one. */
+TEST_WITH(test_daemon_is_killed, set_up, tear_down, &process)
 {
     unsigned descriptors = 0;
 
-    for (unsigned i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 20; i++) {
         boot(&guests[0], 0);
         assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
         if (i == 0)
-            descriptors = vfio_test_descriptors(server.process);
-        assert_int_equal(vfio_test_descriptors(server.process), descriptors);
-        stop_server(SIGKILL);
+            descriptors = peer_descriptors(&process);
+        assert_int_equal(peer_descriptors(&process), descriptors);
+        peer_stop(&process, SIGKILL);
         assert_int_equal(vfio_test_access(&guests[0].client, BAR, 0, 4, NULL), -1);
-        end(&guests[0]); /* before the next server is forked, which would have its descriptors */
-        start_server();
+        end(&guests[0]);
+        start();
     }
     boot(&guests[0], 0);
     assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
     end(&guests[0]);
 }
 
-TEST_WITH(test_second_server_is_refused, set_up, tear_down, NULL)
+TEST_WITH(test_second_daemon_is_refused, set_up, tear_down, &process)
 {
-    int status;
-    pid_t process;
+    struct daemon_process second = process;
+    const char *const options[] = {"--vfio-user", process.directory, NULL};
 
-    fflush(NULL);
-    process = fork();
-    if (process == 0) {
-        assert_non_null(freopen("/dev/null", "w", stderr));
-        _exit(vfio_serve(server.directory, 1, 1, false, -1));
-    }
-    assert_int_equal(waitpid(process, &status, 0), process);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    snprintf(second.socket, sizeof second.socket, "%s/second", process.directory);
+    assert_int_equal(peer_start_fails(&second, options), 1);
     boot(&guests[0], 0);
     end(&guests[0]);
 }
 
-int main(void)
-{
-    signal(SIGPIPE, SIG_IGN);
-    alarm(test_limit(300)); /* a test that waits for ever fails */
-    return SUITE_RUN(NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(300)))

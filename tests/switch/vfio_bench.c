@@ -34,51 +34,37 @@ static const struct gba_vfio_port_ops port_ops = {port_read, port_write, port_re
 
 static void serve(void *context)
 {
-    int error = gba_vfio_client_progress(context);
+    int error = gba_vfio_connection_progress(context);
 
     if (error != 0)
         shutdown(bench.server.fd, SHUT_RDWR);
 }
 
-static void begin(bool msi)
+int vfio_bench_bare(void **state)
 {
     int pair[2];
 
+    (void)state;
     memset(&bench, 0, sizeof bench);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    gba_vfio_device_init(&bench.device, &port_ops, &bench, msi);
-    gba_vfio_client_init(&bench.server, pair[0], &bench.device);
+    gba_vfio_device_init(&bench.device, &port_ops, &bench);
+    gba_vfio_connection_init(&bench.server, pair[0], &bench.device);
     bench.client = (struct vfio_test){.fd = pair[1], .serve = serve, .context = &bench.server};
     bench.memory = bench.vector = -1;
+    return 0;
 }
 
 int vfio_bench_booted(void **state)
 {
-    (void)state;
-    begin(false);
+    (void)vfio_bench_bare(state);
     vfio_test_boot(&bench.client, &bench.memory, &bench.vector);
-    return 0;
-}
-
-int vfio_bench_bare(void **state)
-{
-    (void)state;
-    begin(false);
-    return 0;
-}
-
-int vfio_bench_msi(void **state)
-{
-    (void)state;
-    begin(true);
-    assert_int_equal(vfio_test_version(&bench.client), 0);
     return 0;
 }
 
 int vfio_bench_end(void **state)
 {
     (void)state;
-    gba_vfio_client_end(&bench.server);
+    gba_vfio_connection_end(&bench.server);
     gba_vfio_device_clear(&bench.device);
     vfio_test_close(&bench.client);
     if (bench.memory >= 0)

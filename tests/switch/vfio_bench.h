@@ -6,12 +6,12 @@
 #ifndef GBA_TESTS_VFIO_BENCH_H
 #define GBA_TESTS_VFIO_BENCH_H
 
-#include "sim/switch/vfio/client.h"
+#include "sim/switch/vfio/connection.h"
 #include "tests/switch/vfio_test.h"
 
 struct vfio_bench {
     struct gba_vfio_device device;
-    struct gba_vfio_client server;
+    struct gba_vfio_connection server;
     struct vfio_test client;
     int memory, vector; /* of the guest; -1: none */
     /* The fake port: the newest access, and the number of resets. */
@@ -22,10 +22,8 @@ struct vfio_bench {
 
 extern struct vfio_bench bench;
 
-/* Set-up of a test: a connection; one that has agreed on the version, of a device with MSI; and one
- * whose guest has booted. Tear-down of all. */
+/* Set-up of a test: a connection, and one whose guest has booted. Tear-down of both. */
 int vfio_bench_bare(void **state);
-int vfio_bench_msi(void **state);
 int vfio_bench_booted(void **state);
 int vfio_bench_end(void **state);
 

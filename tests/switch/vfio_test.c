@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A small client of vfio-user for tests. */
 #define _GNU_SOURCE /* memfd_create */
-#include <dirent.h>
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -236,35 +235,4 @@ bool vfio_test_signalled(int fd)
     uint64_t count;
 
     return read(fd, &count, sizeof count) == sizeof count;
-}
-
-unsigned vfio_test_descriptors(int process)
-{
-    char path[32];
-    unsigned count = 0;
-    DIR *list;
-
-    snprintf(path, sizeof path, "/proc/%d/fd", process);
-    list = opendir(path);
-    assert_non_null(list);
-    while (readdir(list) != NULL)
-        count++;
-    closedir(list);
-    return count;
-}
-
-unsigned vfio_test_memory_kib(int process)
-{
-    char path[32], line[128];
-    unsigned kib = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%d/status", process);
-    file = fopen(path, "re");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file) != NULL)
-        (void)sscanf(line, "RssAnon: %u kB", &kib);
-    fclose(file);
-    assert_int_not_equal(kib, 0);
-    return kib;
 }

@@ -24,9 +24,8 @@ struct vfio_test {
     uint8_t body[GBA_VFIO_BODY_MAX];
 };
 
-#define GUEST_SIZE                                                                 \
-    (1u << 20) /* bytes of a guest's memory, shared from bus address GUEST_BASE on \
-                */
+/* The bytes of a guest's memory, shared from bus address GUEST_BASE on. */
+#define GUEST_SIZE (1u << 20)
 #define GUEST_BASE (1ull << 32)
 
 /* Connect to a socket. Fails the test if that is impossible. */
@@ -75,10 +74,5 @@ int vfio_test_memory(uint64_t size);
 uint64_t vfio_test_word(int memory, uint64_t offset);
 /* Whether an eventfd was signalled; the signal is taken. */
 bool vfio_test_signalled(int fd);
-/* Number of descriptors that a process has. */
-unsigned vfio_test_descriptors(int process);
-
-/* Memory of that process in KiB, without files and the memory of guests. */
-unsigned vfio_test_memory_kib(int process);
 
 #endif

@@ -22,7 +22,6 @@ struct gba_switchd_options {
     uint32_t client_timeout;               /* s; see session.h */
     const char *vfio_directory;            /* NULL: no devices for virtual machines */
     uint32_t vfio_devices;
-    bool vfio_msi;
     struct gba_switch_latency latency;
     enum gba_switchd_level log_level;
 };

@@ -8,7 +8,7 @@
 
 /* Offsets of the capabilities. */
 #define EXP  0x40u
-#define MSIX 0x80u /* or MSI */
+#define MSIX 0x80u
 
 static void put(struct gba_vfio_config *config, uint32_t offset, uint32_t value, unsigned width)
 {
@@ -52,34 +52,26 @@ static void reset_express(struct gba_vfio_config *config)
 
 static void reset_interrupts(struct gba_vfio_config *config)
 {
-    if (config->msi) {
-        put(config, MSIX + PCI_CAP_LIST_ID, PCI_CAP_ID_MSI, 1);
-        put(config, MSIX + PCI_MSI_FLAGS, PCI_MSI_FLAGS_64BIT, 2);
-        return;
-    }
     put(config, MSIX + PCI_CAP_LIST_ID, PCI_CAP_ID_MSIX, 1);
     put(config, MSIX + PCI_MSIX_FLAGS, GBA_PCI_VECTORS - 1, 2);
     put(config, MSIX + PCI_MSIX_TABLE, GBA_VFIO_MSIX_BAR, 4);
     put(config, MSIX + PCI_MSIX_PBA, GBA_VFIO_MSIX_PBA | GBA_VFIO_MSIX_BAR, 4);
 }
 
-void gba_vfio_config_reset(struct gba_vfio_config *config, bool msi)
+void gba_vfio_config_reset(struct gba_vfio_config *config)
 {
     memset(config, 0, sizeof *config);
-    config->msi = msi;
     reset_header(config);
     reset_express(config);
     reset_interrupts(config);
 }
 
-/* A register of which some bits are writable. */
-struct field {
+/* The registers of which some bits are writable. */
+static const struct {
     uint16_t offset;
     uint8_t width;
     uint32_t mask;
-};
-
-static const struct field common[] = {
+} fields[] = {
     {PCI_COMMAND, 2,
      PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
          PCI_COMMAND_INTX_DISABLE},
@@ -90,25 +82,15 @@ static const struct field common[] = {
     {PCI_INTERRUPT_LINE, 1, 0xFF},
     {EXP + PCI_EXP_DEVCTL, 2, 0xFFFF & ~PCI_EXP_DEVCTL_BCR_FLR},
     {EXP + PCI_EXP_LNKCTL, 2, PCI_EXP_LNKCTL_RCB | PCI_EXP_LNKCTL_CCC},
-};
-
-static const struct field msix[] = {
     {MSIX + PCI_MSIX_FLAGS, 2, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL},
 };
 
-static const struct field msi[] = {
-    {MSIX + PCI_MSI_FLAGS, 2, PCI_MSI_FLAGS_ENABLE | PCI_MSI_FLAGS_QSIZE},
-    {MSIX + PCI_MSI_ADDRESS_LO, 4, ~3u},
-    {MSIX + PCI_MSI_ADDRESS_HI, 4, ~0u},
-    {MSIX + PCI_MSI_DATA_64, 2, 0xFFFF},
-};
-
 /* The writable bits of one byte. */
-static uint8_t writable(const struct field *field, size_t fields, uint32_t offset)
+static uint8_t writable(uint32_t offset)
 {
-    for (size_t i = 0; i < fields; i++)
-        if (offset >= field[i].offset && offset < (uint32_t)field[i].offset + field[i].width)
-            return (uint8_t)(field[i].mask >> 8 * (offset - field[i].offset));
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (offset >= fields[i].offset && offset < (uint32_t)fields[i].offset + fields[i].width)
+            return (uint8_t)(fields[i].mask >> 8 * (offset - fields[i].offset));
     return 0;
 }
 
@@ -120,10 +102,8 @@ bool gba_vfio_config_write(struct gba_vfio_config *config, uint32_t offset, cons
 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = offset + i;
-        uint8_t mask = writable(common, sizeof common / sizeof common[0], at);
+        uint8_t mask = writable(at);
 
-        mask |= config->msi ? writable(msi, sizeof msi / sizeof msi[0], at)
-                            : writable(msix, sizeof msix / sizeof msix[0], at);
         config->bytes[at] = (uint8_t)((config->bytes[at] & ~mask) | (data[i] & mask));
         if (flr == at && 0 != (data[i] & PCI_EXP_DEVCTL_BCR_FLR >> 8))
             reset = true;
@@ -140,9 +120,6 @@ bool gba_vfio_config_interrupts(const struct gba_vfio_config *config)
 {
     uint32_t control = get(config, MSIX + PCI_MSIX_FLAGS, 2);
 
-    if (!gba_vfio_config_master(config))
-        return false;
-    if (config->msi)
-        return 0 != (control & PCI_MSI_FLAGS_ENABLE);
-    return PCI_MSIX_FLAGS_ENABLE == (control & (PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL));
+    return gba_vfio_config_master(config) &&
+           PCI_MSIX_FLAGS_ENABLE == (control & (PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL));
 }

@@ -18,19 +18,18 @@
 /* The configuration space and the MSI-X table after power-on or reset. */
 static void reset_config(struct gba_vfio_device *device)
 {
-    gba_vfio_config_reset(&device->config, VFIO_PCI_MSI_IRQ_INDEX == device->irq.index);
+    gba_vfio_config_reset(&device->config);
     memset(device->table, 0, sizeof device->table);
-    for (uint32_t i = 0; i < GBA_PCI_VECTORS; i++)
-        device->table[16 * i + 12] = 1; /* the mask bit of the vector */
+    device->table[12] = 1; /* the mask bit of the vector */
 }
 
 void gba_vfio_device_init(struct gba_vfio_device *device, const struct gba_vfio_port_ops *ops,
-                          void *port, bool msi)
+                          void *port)
 {
     device->ops = ops;
     device->port = port;
     gba_vfio_dma_init(&device->dma);
-    gba_vfio_irq_init(&device->irq, msi ? VFIO_PCI_MSI_IRQ_INDEX : VFIO_PCI_MSIX_IRQ_INDEX);
+    gba_vfio_irq_init(&device->irq);
     device->counters = (struct gba_vfio_counters){0};
     reset_config(device);
 }
@@ -53,35 +52,26 @@ static void reset(struct gba_vfio_device *device)
 
 void gba_vfio_device_release(struct gba_vfio_device *device, uint64_t address, uint32_t sequence)
 {
-    if (!gba_vfio_config_master(&device->config)) {
+    if (!gba_vfio_config_master(&device->config))
         device->counters.dropped_master++;
-        return;
-    }
-    switch (gba_vfio_dma_store(&device->dma, address, sequence)) {
-    case 0:
+    else if (gba_vfio_dma_store(&device->dma, address, sequence))
         device->counters.stores++;
-        break;
-    case EIO:
-        device->counters.dropped_memory++;
-        break;
-    default:
+    else
         device->counters.dropped_address++;
-        break;
-    }
 }
 
 void gba_vfio_device_interrupt(struct gba_vfio_device *device)
 {
-    gba_vfio_irq_raise(&device->irq, GBA_PCI_VECTOR);
+    gba_vfio_irq_raise(&device->irq);
 }
 
-static uint32_t region_size(const struct gba_vfio_device *device, uint32_t region)
+static uint32_t region_size(uint32_t region)
 {
     switch (region) {
     case BAR_REGION:
         return GBA_BAR_SIZE;
     case MSIX_REGION:
-        return device->config.msi ? 0 : GBA_VFIO_MSIX_SIZE;
+        return GBA_VFIO_MSIX_SIZE;
     case VFIO_PCI_CONFIG_REGION_INDEX:
         return GBA_VFIO_CONFIG_SIZE;
     default:
@@ -116,11 +106,10 @@ static int reply_info(uint8_t *body, size_t *length)
 
 /* No region can be mapped, because the device must receive each arrival when it is made, and
  * because a mapped region would make QEMU wait for the reply of every write. */
-static int reply_region_info(const struct gba_vfio_device *device, uint32_t index, uint8_t *body,
-                             size_t *length)
+static int reply_region_info(uint32_t index, uint8_t *body, size_t *length)
 {
     struct vfio_region_info info = {
-        .argsz = sizeof info, .index = index, .size = region_size(device, index)};
+        .argsz = sizeof info, .index = index, .size = region_size(index)};
 
     if (0 != info.size)
         info.flags = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
@@ -129,15 +118,14 @@ static int reply_region_info(const struct gba_vfio_device *device, uint32_t inde
     return 0;
 }
 
-static int reply_irq_info(const struct gba_vfio_device *device, uint32_t index, uint8_t *body,
-                          size_t *length)
+static int reply_irq_info(uint32_t index, uint8_t *body, size_t *length)
 {
     struct vfio_irq_info info = {
-        .argsz = sizeof info, .index = index, .count = gba_vfio_irq_count(&device->irq, index)};
+        .argsz = sizeof info, .index = index, .count = gba_vfio_irq_count(index)};
 
     if (0 != info.count)
         info.flags = VFIO_IRQ_INFO_EVENTFD;
-    if (index == device->irq.index)
+    if (VFIO_PCI_MSIX_IRQ_INDEX == index)
         info.flags |= VFIO_IRQ_INFO_MASKABLE;
     memcpy(body, &info, sizeof info);
     *length = sizeof info;
@@ -153,14 +141,10 @@ static bool is_width(uint32_t count)
 static void read_table(const struct gba_vfio_device *device, uint32_t offset, uint32_t count,
                        uint8_t *data)
 {
-    for (uint32_t i = 0; i < count; i++, offset++) {
-        if (offset < sizeof device->table)
-            data[i] = device->table[offset];
-        else if (offset - GBA_VFIO_MSIX_PBA < sizeof device->irq.pending)
-            data[i] = (uint8_t)(device->irq.pending >> 8 * (offset - GBA_VFIO_MSIX_PBA));
-        else
-            data[i] = 0;
-    }
+    for (uint32_t i = 0; i < count; i++, offset++)
+        data[i] = offset < sizeof device->table
+                      ? device->table[offset]
+                      : GBA_VFIO_MSIX_PBA == offset && device->irq.pending;
 }
 
 static int read_region(struct gba_vfio_device *device, uint32_t region, uint32_t offset,
@@ -210,7 +194,7 @@ static int reply_access(struct gba_vfio_device *device, const struct gba_vfio_re
 {
     uint64_t offset = request->u.access.offset;
     uint32_t region = request->u.access.region, count = request->u.access.count;
-    uint32_t size = region_size(device, region);
+    uint32_t size = region_size(region);
     int error;
 
     if (count > size || offset > size - count)
@@ -266,9 +250,9 @@ static int execute(struct gba_vfio_device *device, const struct gba_vfio_request
     case GBA_VFIO_GET_INFO:
         return reply_info(body, length);
     case GBA_VFIO_GET_REGION_INFO:
-        return reply_region_info(device, request->u.info.index, body, length);
+        return reply_region_info(request->u.info.index, body, length);
     case GBA_VFIO_GET_IRQ_INFO:
-        return reply_irq_info(device, request->u.info.index, body, length);
+        return reply_irq_info(request->u.info.index, body, length);
     case GBA_VFIO_SET_IRQS:
         return gba_vfio_irq_set(&device->irq, request, fds, count);
     case GBA_VFIO_REGION_READ:

@@ -31,7 +31,6 @@ struct gba_vfio_counters {
     uint64_t stores;          /* release stores made */
     uint64_t dropped_master;  /* dropped: the host has bus mastering off */
     uint64_t dropped_address; /* dropped: no shared memory at that address */
-    uint64_t dropped_memory;  /* dropped: the file was truncated, or its file system is full */
     uint64_t refused;         /* requests answered with an error */
     uint64_t resets;          /* FLR and RESET */
 };
@@ -46,10 +45,9 @@ struct gba_vfio_device {
     struct gba_vfio_counters counters;
 };
 
-/* Set the state after power-on. msi: MSI instead of MSI-X. ops: stays valid as long as the device.
- * port: passed to ops. */
+/* Set the state after power-on. ops: stays valid as long as the device. port: passed to ops. */
 void gba_vfio_device_init(struct gba_vfio_device *device, const struct gba_vfio_port_ops *ops,
-                          void *port, bool msi);
+                          void *port);
 
 /* Release the memory and the eventfds of the client, and set the state after power-on. The counters
  * stay. The port is not touched. */

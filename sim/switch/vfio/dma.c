@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of the memory that a virtual machine shares. */
-#define _GNU_SOURCE /* F_GET_SEALS */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "gba/base/order.h"
 #include "sim/switch/vfio/dma.h"
-#include "sim/switch/vfio/guard.h"
 
 void gba_vfio_dma_init(struct gba_vfio_dma *dma)
 {
     dma->count = 0;
-    dma->mapped = 0;
 }
 
 /* The first range that ends behind the address; dma->count: none. */
@@ -36,20 +31,13 @@ static unsigned find(const struct gba_vfio_dma *dma, uint64_t address)
     return low;
 }
 
-/* Whether the file is in memory, and holds the range. *page: the size of its pages, which can be
- * huge. */
-static bool is_usable(int fd, uint64_t offset, uint64_t size, uint64_t *page)
+/* Whether the file holds the range. *page: the size of its pages, which can be huge. */
+static bool holds(int fd, uint64_t offset, uint64_t size, uint64_t *page)
 {
     struct statfs system;
     struct stat file;
 
-    /* Only files in memory have seals. The kernel itself checks for seals. fstatfs and fstat would
-     * call the file system, which can be a server that does not answer. */
-    if (fcntl(fd, F_GET_SEALS) < 0)
-        return false;
-    if (0 != fstatfs(fd, &system) || 0 != fstat(fd, &file) || !S_ISREG(file.st_mode))
-        return false;
-    if (TMPFS_MAGIC != system.f_type && HUGETLBFS_MAGIC != system.f_type)
+    if (0 != fstatfs(fd, &system) || 0 != fstat(fd, &file))
         return false;
     *page = (uint64_t)system.f_bsize;
     return (uint64_t)file.st_size >= size && offset <= (uint64_t)file.st_size - size;
@@ -87,15 +75,12 @@ int gba_vfio_dma_map(struct gba_vfio_dma *dma, uint64_t address, uint64_t size, 
         return EEXIST;
     if (GBA_VFIO_DMA_MAPS == dma->count)
         return ENOSPC;
-    if (fd >= 0 && !is_usable(fd, offset, size, &page))
+    if (fd >= 0 && !holds(fd, offset, size, &page))
         return EINVAL;
     if (fd >= 0 && writable) {
-        if (size > GBA_VFIO_DMA_BYTES - dma->mapped)
-            return ENOSPC;
         error = map_file(&map, fd, offset, page);
         if (0 != error)
             return error;
-        dma->mapped += size;
     }
     memmove(&dma->map[at + 1], &dma->map[at], (dma->count - at) * sizeof dma->map[0]);
     dma->map[at] = map;
@@ -103,14 +88,10 @@ int gba_vfio_dma_map(struct gba_vfio_dma *dma, uint64_t address, uint64_t size, 
     return 0;
 }
 
-static void release(struct gba_vfio_dma *dma, unsigned at)
+static void release(const struct gba_vfio_map *map)
 {
-    struct gba_vfio_map *map = &dma->map[at];
-
-    if (map->memory == NULL)
-        return;
-    (void)munmap(map->mapping, map->length);
-    dma->mapped -= map->size;
+    if (map->memory != NULL)
+        (void)munmap(map->mapping, map->length);
 }
 
 int gba_vfio_dma_unmap(struct gba_vfio_dma *dma, uint64_t address, uint64_t size)
@@ -119,7 +100,7 @@ int gba_vfio_dma_unmap(struct gba_vfio_dma *dma, uint64_t address, uint64_t size
 
     if (at == dma->count || dma->map[at].address != address || dma->map[at].size != size)
         return ENOENT;
-    release(dma, at);
+    release(&dma->map[at]);
     dma->count--;
     memmove(&dma->map[at], &dma->map[at + 1], (dma->count - at) * sizeof dma->map[0]);
     return 0;
@@ -128,22 +109,19 @@ int gba_vfio_dma_unmap(struct gba_vfio_dma *dma, uint64_t address, uint64_t size
 void gba_vfio_dma_clear(struct gba_vfio_dma *dma)
 {
     for (unsigned i = 0; i < dma->count; i++)
-        release(dma, i);
+        release(&dma->map[i]);
     dma->count = 0;
 }
 
-int gba_vfio_dma_store(const struct gba_vfio_dma *dma, uint64_t address, uint64_t value)
+bool gba_vfio_dma_store(const struct gba_vfio_dma *dma, uint64_t address, uint64_t value)
 {
     unsigned at = find(dma, address);
     const struct gba_vfio_map *map = &dma->map[at];
 
     /* Ranges begin and end at pages, so an aligned word is in one range. */
-    if (at == dma->count || address < map->address || 0 != address % sizeof(gba_flag_t))
-        return EFAULT;
-    if (map->memory == NULL)
-        return EFAULT;
-    return gba_vfio_guard_store((gba_flag_t *)(void *)(map->memory + (address - map->address)),
-                                value)
-               ? 0
-               : EIO;
+    if (at == dma->count || address < map->address || 0 != address % sizeof(gba_flag_t) ||
+        map->memory == NULL)
+        return false;
+    gba_flag_store_release((gba_flag_t *)(void *)(map->memory + (address - map->address)), value);
+    return true;
 }

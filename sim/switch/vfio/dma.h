@@ -9,11 +9,11 @@
 #ifndef GBA_SIM_SWITCH_VFIO_DMA_H
 #define GBA_SIM_SWITCH_VFIO_DMA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define GBA_VFIO_DMA_MAPS  512u         /* maximum number of ranges of a client: max_dma_maps */
-#define GBA_VFIO_DMA_PAGE  4096u        /* addresses, sizes and offsets are multiples of it */
-#define GBA_VFIO_DMA_BYTES (1ull << 42) /* maximum sum of the mapped ranges, in bytes */
+#define GBA_VFIO_DMA_MAPS 512u  /* maximum number of ranges of a client: max_dma_maps */
+#define GBA_VFIO_DMA_PAGE 4096u /* addresses, sizes and offsets are multiples of it */
 
 struct gba_vfio_map {
     uint64_t address, size; /* bytes */
@@ -24,7 +24,6 @@ struct gba_vfio_map {
 
 struct gba_vfio_dma {
     unsigned count;
-    uint64_t mapped;                            /* bytes */
     struct gba_vfio_map map[GBA_VFIO_DMA_MAPS]; /* by address, ascending */
 };
 
@@ -36,11 +35,11 @@ void gba_vfio_dma_init(struct gba_vfio_dma *dma);
  * holds the range from `offset` on; -1: none. The caller keeps the descriptor, and can close it at
  * once. writable: the device may write to the range.
  *
- * The file must be a memfd, or a file of tmpfs or hugetlbfs. An access to another file system can
- * block for any time, and all hosts of the switch would wait.
+ * The monitor is trusted to leave the file as long as it is. A store to a page that is gone raises
+ * SIGBUS, which ends the daemon.
  *
- * Returns 0; EEXIST: the range overlaps another one; EINVAL: not aligned, or the file is too short
- * or of another file system; ENOSPC: too many ranges or bytes; or an error of mmap.
+ * Returns 0; EEXIST: the range overlaps another one; EINVAL: not aligned, or the file is too short;
+ * ENOSPC: too many ranges; or an error of mmap.
  */
 int gba_vfio_dma_map(struct gba_vfio_dma *dma, uint64_t address, uint64_t size, int fd,
                      uint64_t offset, int writable);
@@ -51,11 +50,9 @@ int gba_vfio_dma_unmap(struct gba_vfio_dma *dma, uint64_t address, uint64_t size
 /* Remove all ranges. */
 void gba_vfio_dma_clear(struct gba_vfio_dma *dma);
 
-/*
- * Make a release store of 8 bytes, as device.md requires [REL-3, HOST-4]. address: any number.
- * Returns 0; EFAULT: the table has no writable range of a file there, or the address is not a
- * multiple of 8; EIO: the memory is gone (guard.h). In both cases nothing is stored.
- */
-int gba_vfio_dma_store(const struct gba_vfio_dma *dma, uint64_t address, uint64_t value);
+/* Make a release store of 8 bytes, as device.md requires [REL-3, HOST-4]. address: any number.
+ * Returns false if the table has no writable range of a file there, or the address is not a
+ * multiple of 8; then nothing is stored. */
+bool gba_vfio_dma_store(const struct gba_vfio_dma *dma, uint64_t address, uint64_t value);
 
 #endif

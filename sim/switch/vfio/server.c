@@ -13,7 +13,6 @@
 
 #include "sim/switch/core/log.h"
 #include "sim/switch/net/socket_file.h"
-#include "sim/switch/vfio/guard.h"
 #include "sim/switch/vfio/server.h"
 #include "sim/switch/vfio/session.h"
 
@@ -71,14 +70,9 @@ static void on_retry(evutil_socket_t fd, short events, void *context)
 
 static int accept_client(struct endpoint *endpoint)
 {
-    struct gba_vfio_session_config config = {.base = endpoint->config->base,
-                                             .device = endpoint->config->device,
-                                             .msi = endpoint->config->msi,
-                                             .timeout = endpoint->config->timeout,
+    struct gba_vfio_session_config config = {.server = endpoint->config,
                                              .name = endpoint->address.sun_path,
                                              .ended = on_ended,
-                                             .flush = endpoint->config->flush,
-                                             .flush_context = endpoint->config->context,
                                              .context = endpoint};
     int fd = accept4(endpoint->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     int error = errno;
@@ -160,14 +154,13 @@ int gba_vfio_server_create(const struct gba_vfio_server_config *config,
 {
     struct gba_vfio_server *made =
         calloc(1, sizeof *made + config->devices * sizeof made->endpoint[0]);
-    int error = ENOMEM, lock;
+    int error = 0, lock;
 
     if (made == NULL)
-        return error;
+        return ENOMEM;
     made->config = *config;
-    error = gba_vfio_guard_install();
     lock = gba_socket_directory_lock(config->directory);
-    if (0 == error && lock < 0) {
+    if (lock < 0) {
         error = errno;
         gba_switchd_log(GBA_SWITCHD_ERROR, "cannot open %s: %s", config->directory,
                         strerror(error));

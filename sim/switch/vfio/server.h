@@ -10,11 +10,12 @@
  * gets a device as after power-on. The vfio-user protocol suggests that a device keeps its state
  * for a client that reconnects. A host that has lost its power cannot continue its barrier, so only
  * the state of the switch is kept: the counters, the generations, and the groups of other ports.
+ *
+ * A guest and its monitor are trusted as a process of the user who runs the daemon. The lengths in
+ * their messages are checked all the same.
  */
 #ifndef GBA_SIM_SWITCH_VFIO_SERVER_H
 #define GBA_SIM_SWITCH_VFIO_SERVER_H
-
-#include <stdbool.h>
 
 struct event_base;
 struct gba_switch;
@@ -27,18 +28,16 @@ struct gba_vfio_server_config {
     struct gba_switch *device;
     const char *directory; /* of the sockets, 0, 1 and so on; exists */
     unsigned devices;      /* 1 to GBA_VFIO_DEVICES_MAX */
-    bool msi;              /* MSI instead of MSI-X */
-    unsigned timeout;      /* s, from the connection to its first request; 0: no limit */
     /* Called after a client has made accesses or is gone, because other sessions can then have data
-     * to send. NULL: no call. */
+     * to send. */
     void (*flush)(void *context);
     void *context;
 };
 
 /*
- * Listen. base and device must outlive the server. Installs the handler of guard.h. Replaces
- * the sockets of a daemon that was killed. Returns 0, or an errno value after it has logged the
- * reason; EADDRINUSE: another process listens there.
+ * Listen. base and device must outlive the server. Replaces the sockets of a daemon that was
+ * killed. Returns 0, or an errno value after it has logged the reason; EADDRINUSE: another process
+ * listens there.
  */
 int gba_vfio_server_create(const struct gba_vfio_server_config *config,
                            struct gba_vfio_server **server);

@@ -4,21 +4,14 @@
 #ifndef GBA_SIM_SWITCH_VFIO_SESSION_H
 #define GBA_SIM_SWITCH_VFIO_SESSION_H
 
-#include <stdbool.h>
+#include "sim/switch/vfio/server.h"
 
-struct event_base;
-struct gba_switch;
 struct gba_vfio_session;
 
 struct gba_vfio_session_config {
-    struct event_base *base;
-    struct gba_switch *device;
-    bool msi;                     /* MSI instead of MSI-X */
-    unsigned timeout;             /* s, from the connection to its first request; 0: no limit */
-    const char *name;             /* of the socket, for the log; outlives the session */
-    void (*flush)(void *context); /* gba_vfio_server_config.flush */
-    void *flush_context;
-    void (*ended)(void *context); /* the client is gone, and the session is freed */
+    const struct gba_vfio_server_config *server; /* outlives the session, as the name does */
+    const char *name;                            /* of the socket, for the log */
+    void (*ended)(void *context);                /* the client is gone, and the session is freed */
     void *context;
 };
 

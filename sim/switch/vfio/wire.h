@@ -4,8 +4,7 @@
  *
  * The protocol is that of QEMU's docs/interop/vfio-user.rst, version 0.0. It reuses the structures
  * of <linux/vfio.h>, in the byte order of the host, over a stream socket. A message is a header of
- * 16 bytes and a body. The sender is a virtual machine monitor, and is not trusted: each function
- * here accepts any bytes. All functions are thread-safe.
+ * 16 bytes and a body. Each function here accepts any bytes. All functions are thread-safe.
  */
 #ifndef GBA_SIM_SWITCH_VFIO_WIRE_H
 #define GBA_SIM_SWITCH_VFIO_WIRE_H
