@@ -119,20 +119,19 @@ static bool set_log_level(const char *value, struct gba_switchd_options *options
            complain("--log-level", value, "error, warning, info or debug");
 }
 
-/* An option: a number, a text, or a function that parses it. One without any is a flag. */
+/* An option: a number, a function that parses it, or a text. */
 static const struct setting {
     const char *name;
     uint32_t least, most; /* of a number; most 0: no number */
     bool seconds;         /* the number is a time, which may have a unit */
-    size_t offset;        /* of the number, text or flag */
+    size_t offset;        /* of the number or text */
     bool (*set)(const char *value, struct gba_switchd_options *options);
-    bool text;
 } settings[] = {
 #define AT(field) .offset = offsetof(struct gba_switchd_options, field)
     {"listen", .set = set_listen},
-    {"group", AT(group), .text = true},
+    {"group", AT(group)},
     {"tcp", .set = parse_tcp},
-    {"key-file", AT(key_file), .text = true},
+    {"key-file", AT(key_file)},
     {"groups", 1, GBA_GROUPS, false, AT(groups)},
     {"ports", 1, GBA_PORTS_MAX, false, AT(ports)},
     {"quota", 0, GBA_GROUPS, false, AT(quota)},
@@ -143,7 +142,7 @@ static const struct setting {
     {"client-timeout", 1, 3600, true, AT(client_timeout)},
     {"latency", .set = parse_latency},
     {"log-level", .set = set_log_level},
-    {"vfio-user", AT(vfio_directory), .text = true},
+    {"vfio-user", AT(vfio_directory)},
     {"vfio-user-devices", 1, GBA_PORTS_MAX, false, AT(vfio_devices)},
 };
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
@@ -177,10 +176,7 @@ static bool set_option(const struct setting *setting, const char *value,
     snprintf(name, sizeof(name), "--%s", setting->name);
     if (setting->most != 0)
         return set_number(setting, name, value, options);
-    if (setting->text)
-        *(const char **)field = value;
-    else
-        *(bool *)field = true;
+    *(const char **)field = value;
     return true;
 }
 
@@ -216,13 +212,8 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                                             .client_timeout = 30,
                                             .vfio_devices = 4,
                                             .log_level = GBA_SWITCHD_INFO};
-    for (size_t i = 0; i < SETTINGS; i++) {
-        const struct setting *setting = &settings[i];
-        const bool flag = setting->set == NULL && setting->most == 0 && !setting->text;
-
-        known[i] = (struct option){setting->name, flag ? no_argument : required_argument, NULL,
-                                   FIRST + (int)i};
-    }
+    for (size_t i = 0; i < SETTINGS; i++)
+        known[i] = (struct option){settings[i].name, required_argument, NULL, FIRST + (int)i};
     while ((option = gba_option_next(argc, argv, known, message, sizeof(message))) != -1) {
         if (option == '?') {
             fprintf(stderr, "gba-switchd: %s\n", message);
