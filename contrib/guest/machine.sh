@@ -26,7 +26,6 @@ machine_share() {
     printf '%s\n' "${names[*]}" >"$share/names"
     : >"$share/modules"
     [ "${#modules[@]}" -eq 0 ] || printf '%s\n' "${modules[@]}" >"$share/modules"
-    ! $each || : >"$share/each"
 }
 
 # The initramfs: busybox, the modules of guest_modules, and contrib/guest/init.
@@ -156,7 +155,7 @@ machine_start() {
     (machine_qemu -name "$name" -cpu max -m "$((memory / nodes * nodes))" \
         -nodefaults -display none -action "reboot=$reboot" -no-user-config \
         -kernel "$downloads/kernel-$kernel/vmlinuz" -initrd "$run/initramfs.cpio" \
-        -append "$machine_kernel_options gba_host=$name$kernel_iommu$append" \
+        -append "$machine_kernel_options gba_host=$name$kernel_iommu" \
         -serial "file:$log/$name.console" \
         -qmp "pipe:$run/$name.monitor" \
         -device virtio-serial-pci \
@@ -173,19 +172,12 @@ machine_start() {
 
 # INDEX: forward the output of the command.
 machine_output() {
-    local name=${names[$1]} prefix=
+    local name=${names[$1]}
 
     mkfifo "$run/$name.out" "$run/$name.error"
-    ! $each || prefix=$name:
-    if [ -n "$prefix" ]; then
-        sed -u "s/^/$prefix /" <"$run/$name.out" &
-        output_pids+=($!)
-        sed -u "s/^/$prefix /" <"$run/$name.error" >&2 &
-    else
-        cat <"$run/$name.out" &
-        output_pids+=($!)
-        cat <"$run/$name.error" >&2 &
-    fi
+    cat <"$run/$name.out" &
+    output_pids+=($!)
+    cat <"$run/$name.error" >&2 &
     output_pids+=($!)
 }
 
@@ -223,8 +215,8 @@ machine_kill_switch() {
 machine_request() {
     local error=''
 
-    if ! $starts_switches || [[ ! $2 =~ ^[0-9]$ || $2 -ge $switches ]]; then
-        error="there is no switch that contrib/vm starts with the number $2"
+    if [[ ! $2 =~ ^[0-9]$ || $2 -ge $switches ]]; then
+        error="there is no switch with the number $2"
     elif [ -z "${switch_pids[$2]}" ]; then
         error='contrib/vm has killed it already'
     else
@@ -253,11 +245,11 @@ machine_failed() {
 
 # Run the guests. Exits with the status of the command.
 machine_run() {
-    local i name verb number running ready=0 status=0 output_pids=() switch_pids=() begin=$SECONDS
+    local i name verb number ready=0 status='' output_pids=() switch_pids=() begin=$SECONDS
 
     machine_initramfs
     for ((i = 0; i < switches; i++)); do
-        ! $starts_switches || machine_start_switch "$i"
+        machine_start_switch "$i"
     done
     mkfifo "$run/control"
     exec 5<>"$run/control"
@@ -265,9 +257,7 @@ machine_run() {
         machine_output "$i"
         machine_start "$i" &
     done
-    running=1
-    ! $each || running=$guests
-    while [ "$running" -gt 0 ]; do
+    while [ -z "$status" ]; do
         if ! read -r -t 10 -u 5 name verb number _; then
             [ "$ready" -eq "$guests" ] || [ $((SECONDS - begin)) -lt "$machine_limit" ] ||
                 die 70 "not all guests are ready after $machine_limit s; see --log"
@@ -277,22 +267,16 @@ machine_run() {
         case $verb in
         ended)
             cp "$run/share/$name".dmesg "$log/" 2>/dev/null || true
-            i=$(cat "$run/share/$name.status" 2>/dev/null) || {
+            status=$(cat "$run/share/$name.status" 2>/dev/null) || {
                 machine_failed "$name"
                 exit 70
             }
-            [ "$status" -ne 0 ] || status=$i
-            running=$((running - 1))
             ;;
         *) machine_request "$name" "$number" ;;
         esac
     done
-    # The rest of the output; its writers have ended.
-    if [ "$guests" -eq 1 ] || $each; then
-        wait "${output_pids[@]}"
-    else
-        wait "${output_pids[@]:0:2}"
-    fi
+    # The rest of the output of the first guest; its writers have ended.
+    wait "${output_pids[@]:0:2}"
     for name in "${names[@]}"; do
         if machine_kernel_messages "$name" | grep -aE "$machine_faults" >&2; then
             machine_kernel_messages "$name" | head -n 60 >&2
