@@ -333,7 +333,8 @@ tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failove
 	tests/unit/failover_harness.h tests/unit/failover_members.h tests/unit/failover_kept.h \
 	tests/unit/failover_search.h tests/unit/search.h
 tests_unit_test_failover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_graph_next,--wrap=gba_graph_adjacent \
-	-Wl,--wrap=gba_tree_parent,--wrap=gba_tree_members
+	-Wl,--wrap=gba_tree_parent,--wrap=gba_tree_members \
+	-Wl,--wrap=gba_path_hybrid_withdraw,--wrap=gba_path_hybrid_peers
 tests_unit_test_facts_SOURCES = tests/unit/test_facts.c tests/unit/notifications_count.h
 
 # The notifications of the components, with a substitute for the PML.

@@ -3,8 +3,8 @@
  * A harness for the failover of a team (gba/failover/failover.c), in one thread: members with the
  * library's own barrier, a device that may die for all members or for one, and the messages between
  * the members. failover_members.h has what members do, and the actions of an adversary. The
- * adversary selects the next member to step, and the next store or notification to arrive, in any
- * order, late, or twice.
+ * adversary selects the next member to step, and the next store, message or notification to arrive,
+ * in any order, late, or twice.
  *
  * Each member has its own team id here, because a process normally has one member of a team. The
  * carrier replaces the id of a notification by the receiver's.
@@ -19,11 +19,12 @@
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
 #include "gba/path/path_device.h"
+#include "gba/path/path_hybrid.h"
 
 #define MEMBERS_MAX  16u
 #define MESSAGES_MAX 4096u
 #define NONE         15u /* no first_bypassed, in a message */
-#define ROUNDS_MAX   12u
+#define SIGNALS_MAX  4u  /* slots of a barrier over messages */
 
 enum verdict {
     FINE,
@@ -31,6 +32,7 @@ enum verdict {
     HANG,      /* no certain event is left, and a member waits */
     WRONG_DUE, /* the agreement is due for a member that bypassed no round, or the reverse */
     APART,     /* members are in the agreement with different counts of rounds */
+    LEFT_OVER, /* a domain leader left a round with a message of it not sent or not read */
     TOO_BIG    /* the search did not end within its limit */
 };
 
@@ -52,18 +54,30 @@ enum fault {
     UNCOVERED, /* a member does not notify its parent of its subtree */
     COVER,     /* a member notifies its parent of its subtree before that has arrived */
     BARE,      /* that notification does not carry first_bypassed */
-    UPWARD     /* a member notifies its parent only */
+    UPWARD,    /* a member notifies its parent only */
+    SOON,      /* a member is degraded as soon as it knows of the failure */
+    OWN,       /* only a member that has bypassed the device itself is degraded */
+    BACK,      /* a degraded member arrives at the device in a round that blocks */
+    UNREAD,    /* a member leaves a degraded round before the last message to it */
+    EAGER,     /* a domain leader whose device has failed does not wait for notifications */
+    RUDE,      /* a domain leader whose round is complete does not wait for the other one */
+    STRANGERS  /* the leaders of a domain are no neighbours */
 };
 
 struct rules {
     uint32_t size, rounds;
     uint32_t blocking; /* bit n: round n may block, so an agreement may follow it */
+    uint32_t between;  /* bit n: an agreement may follow round n in any case */
     uint32_t lone;     /* the number of members for which the device may die alone */
     bool twice;        /* notifications may come twice */
     bool outside;      /* a member that has left may have left the runtime, see member_outside */
     bool chain;        /* the graph is a chain, and so is the tree */
     bool widens;       /* rounds last, so members notify those that are no neighbours, too */
     bool prompt; /* releases take no time: the last member to arrive sees its own release at once */
+    bool degraded; /* rounds are degraded from the one on at whose start the agreement is due */
+    /* 0, or two switch domains (path_hybrid.c): this member is alone in the second one, without a
+     * group. The device is that of the first one, whose leader is member 0. */
+    uint32_t single;
     enum fault fault;
 };
 
@@ -77,9 +91,15 @@ struct message {
 enum phase { PLAYS, AGREES, LEFT };
 
 struct member {
+    struct gba_transport transport; /* first: see signal_set */
     struct gba_team *team;
-    struct gba_path_device *path;
+    struct gba_path_device device; /* the path, ... */
+    struct gba_path_hybrid hybrid; /* ... or this one, with two domains */
     struct gba_local_state *state; /* of the path */
+    /* The barrier over messages: of a degraded member, or of a domain leader; NULL: none. In each
+     * slot, the last sequence that was sent to this member, and the last that has landed. */
+    struct gba_message_barrier *messages;
+    uint8_t signal_sent[SIGNALS_MAX], signal_landed[SIGNALS_MAX];
     gba_flag_t flag;
     uint32_t rang; /* its last arrival at the device */
     uint8_t phase;
@@ -101,6 +121,11 @@ static uint8_t first_bypass; /* the first round that any member bypassed; NONE *
 static enum verdict verdict;
 static gba_status_t (*attempt_alive)(struct gba_path_base *path);
 
+static bool agrees_after(uint32_t round)
+{
+    return (rules->blocking | rules->between) >> round & 1;
+}
+
 static void blame(enum verdict v)
 {
     if (verdict == FINE)
@@ -115,6 +140,17 @@ static uint32_t round_of(const struct member *me) /* completed */
 static uint32_t entered_of(const struct member *me)
 {
     return round_of(me) + me->team->under_way;
+}
+
+/* Whether a member has a group of the device that may die. */
+static bool has_group(uint32_t m)
+{
+    return rules->single == 0 || m != rules->single;
+}
+
+static bool gone(uint32_t m) /* its device */
+{
+    return has_group(m) && (dead || members[m].dead);
 }
 
 /* ---------------------------------------------------------------------------------- device --- */
@@ -132,15 +168,120 @@ static void device_arrive(struct gba_membership *membership, uint64_t arrival)
         return;
     me->taken = (uint8_t)me->rang;
     for (uint32_t m = 0; m < rules->size; m++)
-        if (members[m].taken <= device_round)
+        if (has_group(m) && members[m].taken <= device_round)
             return;
     device_round++;
     for (uint32_t m = 0; rules->prompt && m < rules->size; m++)
-        if (!members[m].dead)
+        if (has_group(m) && !members[m].dead)
             gba_flag_store_relaxed(&members[m].flag, device_round);
 }
 
 static const struct gba_dev_ops device_ops = {.arrive = device_arrive};
+
+/* --------------------------------------------------------------------------------- signals --- */
+
+/* peer: a number in the barrier. The leaders of the two domains are members 0 and `single`. */
+static gba_status_t signal_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
+                               uint32_t seq)
+{
+    (void)transport;
+    members[rules->single > 0 && peer > 0 ? rules->single : peer].signal_sent[slot] = (uint8_t)seq;
+    return GBA_OK;
+}
+
+static uint32_t signal_load(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+{
+    (void)parity;
+    return ((struct member *)(void *)transport)->signal_landed[slot];
+}
+
+static const struct gba_transport_ops signal_ops = {.set = signal_set, .load = signal_load};
+
+static void messages_open(struct member *me)
+{
+    const bool leads = rules->single > 0 && (me->team->rank == 0 || !has_group(me->team->rank));
+    uint32_t rank = me->team->rank;
+
+    me->transport.ops = &signal_ops;
+    me->messages = rules->degraded ? &me->team->degraded : leads ? &me->hybrid.messages : NULL;
+    if (me->messages == NULL)
+        return;
+    *me->messages = (struct gba_message_barrier){.algorithm = &gba_algorithms[GBA_ALGORITHM_V1],
+                                                 .transport = &me->transport};
+    gba_algo_init(&me->messages->algo, leads ? rank > 0 : rank, leads ? 2 : rules->size, 2, 0);
+}
+
+/* --------------------------------------------------------------------------------- members --- */
+
+static struct gba_path_ops domain_ops;
+static uint32_t domain[MEMBERS_MAX]; /* the first one */
+
+/* The functions of the path with a fault; the linker puts the last two in their place. */
+static gba_status_t domain_test(struct gba_path_base *path)
+{
+    if (rules->fault == EAGER)
+        path->hybrid->held = false;
+    return gba_path_hybrid_ops.test(path);
+}
+
+gba_status_t __real_gba_path_hybrid_withdraw(struct gba_path_hybrid *hybrid);
+gba_status_t __wrap_gba_path_hybrid_withdraw(struct gba_path_hybrid *hybrid);
+void __real_gba_path_hybrid_peers(const struct gba_path_hybrid *hybrid,
+                                  struct gba_extra_peers *extra);
+void __wrap_gba_path_hybrid_peers(const struct gba_path_hybrid *hybrid,
+                                  struct gba_extra_peers *extra);
+
+gba_status_t __wrap_gba_path_hybrid_withdraw(struct gba_path_hybrid *hybrid)
+{
+    return rules->fault == RUDE ? GBA_OK : __real_gba_path_hybrid_withdraw(hybrid);
+}
+
+void __wrap_gba_path_hybrid_peers(const struct gba_path_hybrid *hybrid,
+                                  struct gba_extra_peers *extra)
+{
+    if (rules->fault != STRANGERS)
+        __real_gba_path_hybrid_peers(hybrid, extra);
+}
+
+static void domains_open(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t m = 0; m < rules->size; m++)
+        if (has_group(m))
+            domain[count++] = m;
+    domain_ops = gba_path_hybrid_ops;
+    domain_ops.test = domain_test;
+}
+
+static struct gba_path_base *path_open(struct member *me, uint32_t rank)
+{
+    const struct gba_local_state state = {.flag = &me->flag,
+                                          .ops = &device_ops,
+                                          .membership = (struct gba_membership *)(void *)me,
+                                          .member = rank};
+
+    if (rules->single == 0) {
+        me->state = &me->device.state;
+        me->device = (struct gba_path_device){
+            .base = {.ops = &gba_path_device_ops, .state = me->state}, .state = state};
+        return &me->device.base;
+    }
+    me->state = &me->hybrid.state;
+    me->hybrid = (struct gba_path_hybrid){.base = {.ops = &domain_ops,
+                                                   .state = me->state,
+                                                   .node = &me->hybrid.node,
+                                                   .hybrid = &me->hybrid},
+                                          .leader = true,
+                                          .split = true,
+                                          .leaders = has_group(rank) ? domain : &rules->single,
+                                          .nodes = has_group(rank) ? rules->size - 1 : 1,
+                                          .state = state};
+    if (has_group(rank))
+        me->hybrid.base.group = (gba_group_t *)(void *)me; /* not NULL */
+    gba_node_init(&me->hybrid.node, rank);
+    return &me->hybrid.base;
+}
 
 static void member_open(uint32_t rank)
 {
@@ -149,20 +290,13 @@ static void member_open(uint32_t rank)
 
     memset(me, 0, sizeof *me);
     me->team = team;
-    me->path = aligned_alloc(64, sizeof *me->path);
-    if (team == NULL || me->path == NULL)
+    if (team == NULL)
         abort();
-    *me->path =
-        (struct gba_path_device){.base = {.ops = &gba_path_device_ops, .state = &me->path->state},
-                                 .state = {.flag = &me->flag,
-                                           .ops = &device_ops,
-                                           .membership = (struct gba_membership *)(void *)me,
-                                           .member = rank}};
-    me->state = &me->path->state;
-    team->path = &me->path->base;
+    team->path = path_open(me, rank);
     team->waiting.mode = GBA_WAIT_YIELD; /* one test */
     team->size = rules->size;
     team->rank = rank;
+    messages_open(me);
     gba_failover_register(team, rank + 1);
     gba_barrier_init(team);
     attempt_alive = team->attempt;
@@ -177,6 +311,7 @@ static void harness_open(const struct rules *r)
     device_round = 0;
     first_bypass = NONE;
     verdict = FINE;
+    domains_open();
     for (uint32_t m = 0; m < r->size; m++)
         member_open(m);
 }
@@ -187,7 +322,6 @@ static void harness_close(void)
         gba_failover_close(members[m].team);
         if (members[m].team->failover.link != NULL)
             abort();
-        free(members[m].path);
         free(members[m].team);
     }
 }

@@ -11,11 +11,15 @@
 /* Members of the exhaustive search, and the messages that they can have in transit. */
 #define SMALL_MEMBERS  4u
 #define SMALL_MESSAGES 48u
+#define SMALL_SIGNALS  2u
 
 struct kept_member {
     uint8_t phase, pushed, outside, taken, dead, flag, rang, sequence;
     uint8_t rounds, under_way, stale, state, first_bypassed, completed;
     uint8_t sending_round, sending_completed, neighbour_cursor, subtree_sent;
+    uint8_t path_phase, path_sequence, held, extra_cursor;
+    uint8_t seq, distance, slot; /* of the barrier over messages */
+    uint8_t signal_sent[SMALL_SIGNALS], signal_landed[SMALL_SIGNALS];
     uint8_t arrived[SMALL_MEMBERS], sent[SMALL_MEMBERS];
 };
 
@@ -34,7 +38,7 @@ static int message_order(const void *a, const void *b)
 /* Whether first_bypassed is read by no check: see (3). */
 static bool bypass_unread(void)
 {
-    return rules->rounds == 1 && !(rules->blocking >> 1 & 1);
+    return rules->rounds == 1 && !agrees_after(1);
 }
 
 /* Whether the member does nothing any more but answer, and always the same: see (2). */
@@ -62,7 +66,8 @@ static void member_forget(struct kept_member *kept)
     }
     if (kept->sending_round != kept->rounds + kept->under_way ||
         kept->sending_completed == kept->under_way)
-        kept->sending_round = kept->sending_completed = kept->neighbour_cursor = 0;
+        kept->sending_round = kept->sending_completed = kept->neighbour_cursor =
+            kept->extra_cursor = 0;
     if (kept->completed <= kept->rounds)
         kept->completed = 0;
     if (kept->subtree_sent <= kept->rounds)
@@ -76,6 +81,8 @@ static void member_keep(struct kept_member *kept, const struct member *me)
 {
     const struct gba_failover *failover = &me->team->failover;
     const struct gba_facts *facts = &failover->facts;
+    static const struct gba_algo_state none;
+    const struct gba_algo_state *algo = me->messages != NULL ? &me->messages->algo : &none;
 
     *kept = (struct kept_member){
         .phase = me->phase,
@@ -97,7 +104,16 @@ static void member_keep(struct kept_member *kept, const struct member *me)
         .sending_completed = facts->sending_completed,
         .neighbour_cursor = (uint8_t)facts->neighbour_cursor,
         .subtree_sent = (uint8_t)facts->subtree_sent,
+        .path_phase = (uint8_t)me->hybrid.phase,
+        .path_sequence = (uint8_t)me->hybrid.sequence,
+        .held = me->hybrid.held,
+        .extra_cursor = (uint8_t)facts->extra_cursor,
+        .seq = (uint8_t)algo->seq,
+        .distance = (uint8_t)algo->distance,
+        .slot = (uint8_t)algo->slot,
     };
+    memcpy(kept->signal_sent, me->signal_sent, sizeof kept->signal_sent);
+    memcpy(kept->signal_landed, me->signal_landed, sizeof kept->signal_landed);
     for (uint32_t m = 0; m < rules->size; m++) {
         kept->arrived[m] = (uint8_t)facts->members[m].arrived;
         kept->sent[m] = (uint8_t)facts->members[m].sent;
@@ -163,6 +179,17 @@ static void member_restore(struct member *me, const struct kept_member *kept)
     gba_flag_store_relaxed(&me->flag, kept->flag);
     me->rang = kept->rang;
     me->state->sequence = kept->sequence;
+    me->hybrid.phase = kept->path_phase;
+    me->hybrid.sequence = kept->path_sequence;
+    me->hybrid.held = kept->held;
+    messages_open(me);
+    if (me->messages != NULL) {
+        me->messages->algo.seq = kept->seq;
+        me->messages->algo.distance = kept->distance;
+        me->messages->algo.slot = kept->slot;
+    }
+    memcpy(me->signal_sent, kept->signal_sent, sizeof kept->signal_sent);
+    memcpy(me->signal_landed, kept->signal_landed, sizeof kept->signal_landed);
     me->team->rounds = kept->rounds;
     me->team->under_way = kept->under_way;
     failover->state = GBA_FAILOVER_FAILED; /* temporarily: gba_barrier_init reads it */
@@ -177,6 +204,7 @@ static void member_restore(struct member *me, const struct kept_member *kept)
     facts->sending_round = kept->sending_round;
     facts->sending_completed = kept->sending_completed;
     facts->neighbour_cursor = kept->neighbour_cursor;
+    facts->extra_cursor = kept->extra_cursor;
     facts->subtree_sent = kept->subtree_sent;
     for (uint32_t m = 0; m < rules->size; m++) {
         facts->members[m].arrived = kept->arrived[m];

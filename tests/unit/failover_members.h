@@ -12,6 +12,13 @@
 
 static void member_notify(struct member *me);
 
+/* Whether a domain leader has sent and read the message of its round. */
+static bool messages_read(const struct member *me)
+{
+    return me->messages->algo.seq == round_of(me) &&
+           gba_message_barrier_test(me->messages) == GBA_OK;
+}
+
 /* The check of a completed round, and the next step of the member. */
 static void member_completed(struct member *me)
 {
@@ -22,28 +29,57 @@ static void member_completed(struct member *me)
     for (uint32_t m = 0; m < rules->size; m++)
         if (entered_of(&members[m]) < round)
             blame(EARLY);
+    if (rules->single > 0 && me->messages != NULL && !messages_read(me))
+        blame(LEFT_OVER);
     /* All members have begun this round, so no member bypasses it, or an earlier one, any more. A
      * member that has left the team after the last round does not send first_bypassed, and no
      * member needs it if no agreement follows. */
-    if (due != (first_bypass <= round) && (round < rules->rounds || rules->blocking >> round & 1))
+    if (due != (first_bypass <= round) && (round < rules->rounds || agrees_after(round)))
         blame(WRONG_DUE);
     me->pushed = gba_failover_failed(me->team);
     member_notify(me);
-    if (due && rules->blocking >> round & 1)
+    if (due && agrees_after(round))
         me->phase = AGREES;
+}
+
+/* Start a round, as gba_barrier_wait or gba_barrier_start. */
+static gba_status_t member_start(struct member *me, uint32_t round)
+{
+    struct gba_team *team = me->team;
+    const gba_failover_state_t state = gba_failover_state(team);
+    uint64_t *first_bypassed = &team->failover.facts.first_bypassed, known = *first_bypassed;
+    const bool blocks = rules->blocking >> round & 1;
+    const bool hides =
+        rules->fault == OWN && state == GBA_FAILOVER_FAILED && gba_failover_leaves(team);
+    const bool makes_up = rules->fault == SOON && state >= GBA_FAILOVER_FAILED;
+    gba_status_t status = GBA_INPROGRESS;
+
+    if (rules->fault == BACK && blocks && gba_failover_leaves(team)) {
+        team->failover.state = GBA_FAILOVER_FAILED;
+        (void)team->path->ops->start(team->path);
+        return status;
+    }
+    if (hides || makes_up)
+        *first_bypassed = hides ? UINT64_MAX : 0;
+    if (blocks)
+        status = team->attempt(team->path);
+    if (!blocks || status == GBA_ERR_BUSY)
+        (void)gba_barrier_start(team);
+    if (hides || makes_up)
+        *first_bypassed = known;
+    return status;
 }
 
 static void member_begin(struct member *me)
 {
     uint32_t round = round_of(me) + 1;
     uint32_t before = me->rang;
-    gba_status_t status = GBA_INPROGRESS;
+    gba_status_t status = member_start(me, round);
+    /* A domain leader may arrive at the device later in the round. */
+    const bool bypasses = rules->single > 0 ? gba_failover_state(me->team) == GBA_FAILOVER_BYPASSING
+                                            : me->rang == before;
 
-    if (rules->blocking >> round & 1)
-        status = me->team->attempt(me->team->path); /* as gba_barrier_wait */
-    if (!(rules->blocking >> round & 1) || status == GBA_ERR_BUSY)
-        (void)gba_barrier_start(me->team);
-    if (me->rang == before && first_bypass > round)
+    if (bypasses && first_bypass > round && gba_failover_state(me->team) != GBA_FAILOVER_DEGRADED)
         first_bypass = (uint8_t)round;
     if (me->rang == before && rules->fault == BOLD) {
         me->state->sequence = round;
@@ -61,18 +97,30 @@ static void member_begin(struct member *me)
     }
 }
 
+/* Whether a member completes a round by a fault. */
+static bool fault_completes(const struct member *me)
+{
+    const struct gba_team *team = me->team;
+
+    if (rules->fault == UNREAD && gba_failover_state(team) == GBA_FAILOVER_DEGRADED)
+        return 2 * team->degraded.algo.distance >= rules->size;
+    for (uint32_t m = 0; rules->fault == HASTY && m < rules->size; m++)
+        if (gba_failover_failed(team) && m != team->rank &&
+            team->failover.facts.members[m].arrived >= entered_of(me))
+            return true;
+    return false;
+}
+
 static gba_status_t member_test(struct member *me)
 {
     struct gba_team *team = me->team;
     gba_status_t status;
 
-    if (rules->fault == HASTY && gba_failover_failed(team))
-        for (uint32_t m = 0; m < rules->size; m++)
-            if (m != team->rank && team->failover.facts.members[m].arrived >= entered_of(me)) {
-                team->under_way = false;
-                team->rounds++;
-                return GBA_OK;
-            }
+    if (fault_completes(me)) {
+        team->under_way = false;
+        team->rounds++;
+        return GBA_OK;
+    }
     status = gba_barrier_test(team);
     if (rules->fault == STALE)
         team->attempt = attempt_alive;
@@ -132,7 +180,7 @@ static void member_notify(struct member *me)
 /* The watchdog of a long round (gba_watchdog_check), and the runtime's reaction to GBA_ERR_DEAD. */
 static void member_watch(struct member *me)
 {
-    if (dead || me->dead)
+    if (gone(me->team->rank))
         gba_failover_fail(me->team);
     if (rules->widens && gba_failover_failed(me->team))
         gba_failover_widen(me->team);
@@ -141,7 +189,18 @@ static void member_watch(struct member *me)
 
 /* --------------------------------------------------------------------------------- actions --- */
 
-enum action_kind { STEP, WATCH, RELEASE, DIE_ALL, DIE_ONE, DELIVER, REPEAT, ANSWER, OUTSIDE };
+enum action_kind {
+    STEP,
+    WATCH,
+    RELEASE,
+    SIGNAL,
+    DIE_ALL,
+    DIE_ONE,
+    DELIVER,
+    REPEAT,
+    ANSWER,
+    OUTSIDE
+};
 
 struct action {
     uint8_t kind;
@@ -149,7 +208,7 @@ struct action {
     uint16_t index;
 };
 
-#define ACTIONS_MAX (6u * MEMBERS_MAX + 2u * MESSAGES_MAX)
+#define ACTIONS_MAX ((6u + SIGNALS_MAX) * MEMBERS_MAX + 2u * MESSAGES_MAX)
 
 /* What a member does itself. */
 static uint32_t actions_of_acting(struct action *list, uint32_t m)
@@ -160,7 +219,7 @@ static uint32_t actions_of_acting(struct action *list, uint32_t m)
     if (me->phase != PLAYS)
         return 0;
     list[n++] = (struct action){STEP, true, (uint16_t)m};
-    if (me->team->under_way && (dead || me->dead || gba_failover_failed(me->team)))
+    if (me->team->under_way && (gone(m) || gba_failover_failed(me->team)))
         list[n++] = (struct action){WATCH, true, (uint16_t)m};
     return n;
 }
@@ -168,17 +227,19 @@ static uint32_t actions_of_acting(struct action *list, uint32_t m)
 static uint32_t actions_of_member(struct action *list, uint32_t m)
 {
     const struct member *me = &members[m];
-    bool gone = dead || me->dead;
     uint32_t n = actions_of_acting(list, m);
 
     /* A release store in transit lands, whether the device is dead or not; but not at a member that
      * has left. */
-    if (gba_flag_load_relaxed(&me->flag) < device_round && me->phase != LEFT)
-        list[n++] = (struct action){RELEASE, !gone, (uint16_t)m};
+    if (has_group(m) && gba_flag_load_relaxed(&me->flag) < device_round && me->phase != LEFT)
+        list[n++] = (struct action){RELEASE, !gone(m), (uint16_t)m};
+    for (uint32_t slot = 0; slot < SIGNALS_MAX && me->phase != LEFT; slot++)
+        if (me->signal_landed[slot] < me->signal_sent[slot])
+            list[n++] = (struct action){SIGNAL, true, (uint16_t)(m * SIGNALS_MAX + slot)};
     /* A member that knew of the failure when it completed its last round holds up no member. */
     if (rules->outside && me->phase == LEFT && me->pushed && !me->outside)
         list[n++] = (struct action){OUTSIDE, false, (uint16_t)m};
-    if (m < rules->lone && !gone)
+    if (m < rules->lone && has_group(m) && !gone(m))
         list[n++] = (struct action){DIE_ONE, false, (uint16_t)m};
     return n;
 }
@@ -213,6 +274,9 @@ static void action_do(const struct action *action)
         break;
     case RELEASE:
         gba_flag_store_relaxed(&members[action->index].flag, device_round);
+        break;
+    case SIGNAL:
+        members[action->index / SIGNALS_MAX].signal_landed[action->index % SIGNALS_MAX]++;
         break;
     case DIE_ALL:
         dead = true;

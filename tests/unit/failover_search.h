@@ -197,6 +197,9 @@ static uint64_t harness_mark(void)
         mark = mark * 1000003u + round_of(me) * 64 + me->team->under_way * 32u + me->phase * 8u +
                me->outside * 4096u;
         mark = mark * 1000003u + gba_flag_load_relaxed(&me->flag) * 64 + me->rang;
+        mark = mark * 1000003u + me->hybrid.phase;
+        for (uint32_t slot = 0; slot < SIGNALS_MAX; slot++)
+            mark = mark * 31u + me->signal_landed[slot];
     }
     for (uint32_t i = 0; i < message_count; i++)
         mark += messages[i].state;
