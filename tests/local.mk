@@ -394,8 +394,7 @@ EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
 EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c
-EXTRA_DIST += contrib/maint/check-models gba/algo/README.md tests/models/death.pml \
-	tests/models/death_domains.pml
+EXTRA_DIST += gba/algo/README.md
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
 GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/counted tests/mpi/death \

@@ -66,6 +66,13 @@ TEST(test_everything_of_three)
     expect_all(
         (struct rules){.size = 3, .rounds = 1, .prompt = true, .chain = true, .outside = true},
         FINE);
+    expect_all((struct rules){.size = 3,
+                              .rounds = 1,
+                              .prompt = true,
+                              .chain = true,
+                              .lone = 1,
+                              .blocking = ALL_ROUND},
+               FINE);
 }
 
 /*
