@@ -12,23 +12,10 @@
 
 #define STATES_MAX (1u << 21)
 
-/* FNV-1a over words. Two of 2^21 states have one hash with a probability of 2^-22. Such a collision
- * could only hide an error. */
-static uint64_t harness_hash(void)
+static void visit_harness(struct visited *v)
 {
-    const unsigned char *bytes = (const unsigned char *)harness;
-    uint64_t hash = 14695981039346656037ull, word;
-
     harness->moved = 0;
-    for (size_t i = 0; i < harness_bytes; i += sizeof word) {
-        size_t left = harness_bytes - i < sizeof word ? harness_bytes - i : sizeof word;
-
-        word = 0;
-        memcpy(&word, bytes + i, left);
-        hash = (hash ^ word) * 1099511628211ull;
-        hash ^= hash >> 32;
-    }
-    return hash == 0 ? 1 : hash;
+    visit_bytes(v, harness);
 }
 
 /* Visit all successors of `from`. Returns whether there are any. */
@@ -42,7 +29,7 @@ static bool expand(struct visited *v, const struct harness *from)
         any |= harness->moved != 0;
         if (harness->verdict != FINE)
             return true;
-        visit(v, harness, harness_hash());
+        visit_harness(v);
     }
     for (uint32_t c = 0; c < rules->size * harness_words; c++) {
         memcpy(harness, from, harness_bytes);
@@ -55,7 +42,7 @@ static bool expand(struct visited *v, const struct harness *from)
             cell_deliver(c, which);
             if (harness->verdict != FINE)
                 return true;
-            visit(v, harness, harness_hash());
+            visit_harness(v);
         }
     }
     return any;
@@ -82,7 +69,7 @@ static enum verdict search_all(const struct rules *r, uint32_t *states)
     if (from == NULL)
         abort();
     visited_open(&v, harness_bytes, STATES_MAX);
-    visit(&v, harness, harness_hash());
+    visit_harness(&v);
     while (verdict == FINE && visited_next(&v, from)) {
         bool any = expand(&v, from);
         verdict = harness->verdict;

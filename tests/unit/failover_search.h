@@ -31,19 +31,6 @@
 
 /* ------------------------------------------------------------------------------ everything --- */
 
-/* FNV-1a. Two of 2^22 states have one hash with a probability of 2^-20. Such a collision could only
- * hide an error. */
-static uint64_t kept_hash(const struct kept *kept)
-{
-    size_t bytes = offsetof(struct kept, messages) + kept->count * sizeof kept->messages[0];
-    uint64_t hash = 14695981039346656037ull;
-
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ ((const unsigned char *)kept)[i]) * 1099511628211ull;
-    hash ^= hash >> 29;
-    return hash == 0 ? 1 : hash;
-}
-
 /* The successor that the harness is in: whether it differs from `from`. Visits it, unless it shows
  * an error. */
 static bool visit_next(struct visited *v, const struct kept *from)
@@ -55,7 +42,7 @@ static bool visit_next(struct visited *v, const struct kept *from)
     harness_keep(&next);
     if (memcmp(&next, from, sizeof next) == 0)
         return false;
-    visit(v, &next, kept_hash(&next));
+    visit_bytes(v, &next);
     return true;
 }
 
@@ -157,7 +144,7 @@ static enum verdict search_all(const struct rules *r, uint32_t limit, uint32_t *
     visited_open(&v, sizeof from, limit);
     harness_open(r);
     harness_keep(&from);
-    visit(&v, &from, kept_hash(&from));
+    visit_bytes(&v, &from);
     while (found == FINE && visited_next(&v, &from)) {
         bool any, ended;
 

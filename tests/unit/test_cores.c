@@ -65,17 +65,6 @@ static void order_step(uint32_t core)
     }
 }
 
-static uint64_t order_hash(void)
-{
-    uint64_t hash = 14695981039346656037ull, word;
-
-    for (size_t i = 0; i < sizeof live / sizeof word; i++) {
-        memcpy(&word, (unsigned char *)&live + i * sizeof word, sizeof word);
-        hash = (hash ^ word ^ hash >> 29) * 1099511628211ull;
-    }
-    return 0 == hash ? 1 : hash;
-}
-
 static void search_begin(uint32_t count, bool joined)
 {
     const gba_cores_attr_t attr = {.barrier = joined ? search_barrier : NULL};
@@ -104,20 +93,17 @@ static const char *search_all(uint32_t count, bool joined, enum mutant which)
     mutant = which;
     early = false;
     visited_open(&v, sizeof live, SEARCH_LIMIT);
-    visit(&v, &live, order_hash());
+    visit_bytes(&v, &live);
     while (!early && !stuck && visited_next(&v, &from)) {
         bool moved = false, ended = true;
-        uint64_t hash;
 
-        memcpy(&live, &from, sizeof live);
-        hash = order_hash();
         assert_in_range(v.states, 1, SEARCH_LIMIT - 1);
         for (uint32_t c = 0; c < count; c++) {
             memcpy(&live, &from, sizeof live);
             ended &= SEARCH_ROUNDS == live.left[c];
             order_step(c);
-            moved |= hash != order_hash();
-            visit(&v, &live, order_hash());
+            moved |= 0 != memcmp(&live, &from, sizeof live);
+            visit_bytes(&v, &live);
         }
         stuck = !moved && !ended;
     }

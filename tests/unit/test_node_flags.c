@@ -191,19 +191,6 @@ static bool all_done(void)
     return true;
 }
 
-static uint64_t hash(void)
-{
-    const uint64_t *at = (const uint64_t *)(const void *)&now;
-    uint64_t sum = 14695981039346656037u;
-
-    for (size_t i = 0; i < sizeof now / sizeof *at; i++) {
-        sum = (sum ^ at[i]) * 1099511628211u;
-        sum ^= sum >> 32;
-    }
-    return 0 == sum ? 1 : sum;
-}
-_Static_assert(0 == sizeof(struct state) % sizeof(uint64_t), "hashed by words, without padding");
-
 /* Every order. A store that nobody has seen when the next one to its word follows is as if it had
  * landed just before. */
 static enum verdict search_all(const struct layout *n)
@@ -213,7 +200,7 @@ static enum verdict search_all(const struct layout *n)
 
     node_open(n);
     visited_open(&visited, sizeof now, STATES_MAX);
-    visit(&visited, &now, hash());
+    visit_bytes(&visited, &now);
     while (FINE == verdict && visited_next(&visited, &from)) {
         bool any = false;
 
@@ -223,14 +210,14 @@ static enum verdict search_all(const struct layout *n)
             if (!member_step(m))
                 continue;
             any = true;
-            visit(&visited, &now, hash());
+            visit_bytes(&visited, &now);
         }
         for (uint32_t w = 0; w < words() && FINE == verdict; w++) {
             now = from;
             if (!land(w))
                 continue;
             any = true;
-            visit(&visited, &now, hash());
+            visit_bytes(&visited, &now);
         }
         now = from;
         if (FINE == verdict && !any && !all_done())
