@@ -35,7 +35,7 @@ GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_errors tests/unit/t
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/test_exchange tests/unit/test_exchange_load \
+GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/test_exchange \
 	tests/unit/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS) \
@@ -198,9 +198,6 @@ tests_unit_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
 	gba/algo/exchange.h gba/algo/exchange.c
 tests_unit_test_exchange_LDADD = $(CMOCKA_LIBS)
-tests_unit_test_exchange_load_SOURCES = tests/unit/test_exchange_load.c \
-	gba/algo/exchange.h gba/algo/exchange.c
-tests_unit_test_exchange_load_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
 tests_unit_test_signals_SOURCES = tests/unit/test_signals.c tests/unit/own_file.h \

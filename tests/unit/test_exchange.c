@@ -3,14 +3,15 @@
  * The exchange of an agreement in every order of events for 2 and 3 members, and in random
  * orders for up to 17. An event is the arrival of a message, the departure of a message, or a test
  * by a member. Each member posts a minimum, an allgather and a minimum. The mail of the test
- * refuses a message for lack of memory once, or fails once, at every place.
+ * refuses a message for lack of memory once, or fails once, at every place. And what the busiest of
+ * 64 members sends: as much as its depth in a tree asks, and not the records of all to each.
  */
 
 #include "gba/algo/exchange.h"
 #include "tests/suite.h"
 #include "tests/unit/search.h"
 
-#define MEMBERS    17
+#define MEMBERS    64
 #define OPERATIONS 3
 #define WORDS      3
 #define EVENTS     200 /* in the exhaustive search */
@@ -30,8 +31,9 @@ struct lane {
 struct member {
     struct gba_exchange *exchange;
     struct lane lane[GBA_EXCHANGE_LANES];
-    uint32_t posted;   /* operations */
-    uint32_t messages; /* posted */
+    uint32_t posted;     /* operations */
+    uint32_t messages;   /* posted */
+    size_t sends, bytes; /* of the allgather */
     gba_status_t status;
     uint64_t words[WORDS];
     uint32_t records[MEMBERS];
@@ -94,6 +96,10 @@ static gba_status_t mail_send(void *ctx, uint32_t lane, uint32_t to, const void 
         l->from = buffer;
         assert_true(way[me][to].bytes == 0); /* at most one in each direction */
         assert_true(bytes <= sizeof way[me][to].data);
+        if (((struct member *)ctx)->posted == 2) {
+            ((struct member *)ctx)->sends++;
+            ((struct member *)ctx)->bytes += bytes;
+        }
         way[me][to].bytes = bytes;
         way[me][to].arrived = false;
     }
@@ -187,11 +193,11 @@ static void member_test(uint32_t me)
 static void world_open(uint32_t count)
 {
     memset(member, 0, sizeof member);
-    memset(way, 0, sizeof way);
     memset(complete, 0, sizeof complete);
     posts = 0;
     members = count;
     for (uint32_t i = 0; i < members; i++) {
+        memset(way[i], 0, members * sizeof way[i][0]);
         member[i].exchange = gba_exchange_create(i, members, &mail, &member[i]);
         assert_true(member[i].exchange != NULL);
         assert_int_equal(gba_exchange_reserve(member[i].exchange, sizeof(uint32_t)), GBA_OK);
@@ -390,8 +396,29 @@ TEST(test_dice)
     refused = broken = NOWHERE;
     for (uint32_t seed = 1; seed <= 200; seed++) {
         dice_seed(seed);
-        dice_run(2 + seed % (MEMBERS - 1), seed % 2 == 0);
+        dice_run(2 + seed % 16, seed % 2 == 0);
     }
+}
+
+/* The records of the allgather are a uint32_t each. */
+TEST(test_busiest)
+{
+    const uint32_t depth = 6; /* log2(MEMBERS) */
+    bool any = true;
+
+    refused = broken = NOWHERE;
+    world_open(MEMBERS);
+    while (any) {
+        any = false;
+        for (uint32_t event = 0; event < events(); event++)
+            any |= event_run(event);
+    }
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        assert_true(member[i].sends <= depth);
+        assert_true(member[i].bytes <= depth * MEMBERS * sizeof(uint32_t));
+    }
+    assert_int_equal(member[0].bytes, depth * MEMBERS * sizeof(uint32_t));
+    world_close();
 }
 
 TEST_MAIN()
