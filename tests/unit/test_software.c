@@ -20,6 +20,33 @@ static void choose(struct harness *w, int algorithm, int hierarchy, int radix)
     w->expected = names[algorithm];
 }
 
+/* The log lines with a text, since count_from. */
+static struct {
+    gba_log_level_t level;
+    const char *text;
+    gba_word_t lines;
+} counted;
+
+static void count_line(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    if (counted.level == level && strstr(line, counted.text) != NULL)
+        (void)gba_word_add_relaxed(&counted.lines, 1);
+}
+
+static void count_from(gba_log_level_t level, const char *text)
+{
+    counted.level = level;
+    counted.text = text;
+    gba_word_store_relaxed(&counted.lines, 0);
+    gba_log_set(count_line, NULL, level);
+}
+
+static uint64_t counted_lines(void)
+{
+    return gba_word_load_relaxed(&counted.lines);
+}
+
 static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
@@ -32,10 +59,6 @@ TEST(one_host)
         w->oversubscribed = true;
         harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         w->oversubscribed = false;
-        for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
-            choose(w, algorithm, GBA_HIERARCHY_FLAT, 3);
-            harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
-        }
         choose(w, GBA_ALGORITHM_V2, GBA_HIERARCHY_AUTO, 8);
         harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
@@ -45,7 +68,7 @@ TEST(one_host)
 
 /* Places in turn for the callers, on two packages of two caches: 0 of each, 1 of each and so on. */
 static bool placed;
-static gba_word_t place_calls, renumbered;
+static gba_word_t place_calls;
 
 uint64_t __wrap_gba_place_get(void); /* by the linker */
 uint64_t __wrap_gba_place_get(void)
@@ -55,34 +78,28 @@ uint64_t __wrap_gba_place_get(void)
     return placed ? gba_place_make(call % 7 % 2, 0, call % 5 % 2, 1 + call % 1000) : GBA_PLACE_NONE;
 }
 
-static void count_renumbered(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    if (GBA_LOG_DEBUG == level && strstr(line, "by the places of the cores") != NULL)
-        (void)gba_word_add_relaxed(&renumbered, 1);
-}
-
-/* Members with numbers other than their ranks, in every algorithm; then no member has a place. */
+/* Every algorithm, with members that have other numbers than their ranks; then no member has a
+ * place. */
 TEST(one_host_by_places)
 {
-    gba_log_set(count_renumbered, NULL, GBA_LOG_DEBUG);
     for (int places = 1; places >= 0; places--) {
         placed = places;
-        gba_word_store_relaxed(&renumbered, 0);
+        count_from(GBA_LOG_DEBUG, "by the places of the cores");
         for (size_t i = 0; i < SIZES; i++) {
             struct harness *w = harness_on(NULL);
 
             w->params.first_sequence = UINT32_MAX - 20;
             for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_TREE; algorithm++)
-                for (int radix = 2; radix <= 4; radix += 2) {
+                for (int radix = 2; radix <= 4; radix++) {
                     choose(w, algorithm, GBA_HIERARCHY_FLAT, radix);
                     harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
                 }
+            assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
             harness_end(w);
         }
-        assert_int_equal(gba_word_load_relaxed(&renumbered) > 100, placed);
+        assert_int_equal(counted_lines() > 100, placed);
         if (!placed)
-            assert_int_equal(gba_word_load_relaxed(&renumbered), 0);
+            assert_int_equal(counted_lines(), 0);
     }
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
 }
@@ -105,19 +122,8 @@ static uint32_t host_of(int layout, uint32_t rank, uint32_t size)
     }
 }
 
-/* Lines that name another algorithm than the requested one. */
-static gba_word_t replaced_lines;
-
-static void count_replaced(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    if (GBA_LOG_TEAM == level && strstr(line, "sw_algorithm is central (v3)") != NULL)
-        (void)gba_word_add_relaxed(&replaced_lines, 1);
-}
-
 TEST(several_hosts)
 {
-    gba_log_set(count_replaced, NULL, GBA_LOG_WARN);
     for (size_t i = 1; i < SIZES; i++)
         for (int layout = 0; layout < 5; layout++) {
             struct harness *w = harness_on(NULL);
@@ -138,28 +144,18 @@ TEST(several_hosts)
             /* central (v3) has to read remote flags, which these messages do not support. */
             choose(w, GBA_ALGORITHM_V3, GBA_HIERARCHY_AUTO, 3);
             w->expected = "software: dissemination (v1) ";
-            gba_word_store_relaxed(&replaced_lines, 0);
+            count_from(GBA_LOG_TEAM, "sw_algorithm is central (v3)");
             harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
-            assert_int_equal(gba_word_load_relaxed(&replaced_lines), 1); /* of all members */
+            assert_int_equal(counted_lines(), 1); /* of all members */
             assert_non_null(strstr(w->why[0], ", because central (v3) needs to read remote flags"));
             harness_end(w);
         }
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
-static gba_word_t flagged;
-
-static void count_flagged(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    if (GBA_LOG_DEBUG == level && strstr(line, "members by flags") != NULL)
-        (void)gba_word_add_relaxed(&flagged, 1);
-}
-
 /* Nodes of more than 8 members with a core each, bound or not: 16 and 16, 9 and 17, 31 and 1. */
 TEST(large_nodes)
 {
-    gba_log_set(count_flagged, NULL, GBA_LOG_DEBUG);
     for (int kind = 0; kind < 12; kind++) {
         struct harness *w = harness_on(NULL);
         const uint32_t size = kind % 3 == 1 ? 26 : 32;
@@ -171,10 +167,10 @@ TEST(large_nodes)
         w->rounds = 40;
         w->params.first_sequence = UINT32_MAX - 20;
         choose(w, kind % 2 > 0 ? GBA_ALGORITHM_TREE : GBA_ALGORITHM_V1, GBA_HIERARCHY_NODE, 3);
-        gba_word_store_relaxed(&flagged, 0);
+        count_from(GBA_LOG_DEBUG, "members by flags");
         harness_run(w, size, GBA_PATH_SOFTWARE);
         assert_non_null(strstr(w->why[0], "among the leaders of 2 hosts"));
-        assert_int_equal(gba_word_load_relaxed(&flagged), kind > 8 ? 0 : kind % 3 == 2 ? 1 : 2);
+        assert_int_equal(counted_lines(), kind > 8 ? 0 : kind % 3 == 2 ? 1 : 2);
         harness_end(w);
     }
     placed = false;
