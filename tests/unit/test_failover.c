@@ -14,7 +14,7 @@
 
 #define ALL_ROUND (~0u)
 
-/* States: the largest of the normal searches ends after 444,816. */
+/* States: the largest of the normal searches ends after 711,051. */
 #define LIMIT      (1u << 22)
 #define DEEP_LIMIT (1u << 26)
 
@@ -283,6 +283,18 @@ TEST(test_arrived_member_holds_up_nobody)
 
 static struct gba_path_base some_path = {.ops = &gba_path_device_ops};
 
+static struct gba_team *team_of_two(void)
+{
+    struct gba_team *team = calloc(1, gba_team_bytes(2));
+
+    if (team == NULL)
+        abort();
+    team->size = 2;
+    team->path = &some_path;
+    team->renegotiation.due = UINT64_MAX;
+    return team;
+}
+
 static gba_status_t attempt_at_device(struct gba_path_base *path)
 {
     (void)path;
@@ -298,17 +310,13 @@ static gba_status_t attempt_at_device(struct gba_path_base *path)
  */
 TEST(test_first_notified_bypasses)
 {
-    struct gba_team *team = calloc(1, gba_team_bytes(2));
+    struct gba_team *team = team_of_two();
     const gba_notification_t reported = {
         .team = 77, .round = 1, .first_bypassed = UINT64_MAX, .member = 1, .members = 1};
     gba_notification_t mine = {0};
     uint32_t to = 0;
 
-    assert_non_null(team);
-    team->size = 2;
-    team->renegotiation.due = UINT64_MAX;
     gba_failover_register(team, reported.team);
-    team->path = &some_path;
     team->attempt = attempt_at_device;
     team->under_way = true;
     assert_int_equal(gba_notification_take(&reported), GBA_OK);
@@ -339,15 +347,11 @@ static gba_status_t attempt_notified(struct gba_path_base *path)
 /* A barrier that notifications complete is complete: no error, although further steps are due. */
 TEST(test_completed_is_no_error)
 {
-    struct gba_team *team = calloc(1, gba_team_bytes(2));
+    struct gba_team *team = team_of_two();
 
-    assert_non_null(team);
-    team->size = 2;
-    team->renegotiation.due = UINT64_MAX;
     assert_int_equal(gba_team_failed_id(NULL), 0);
     gba_failover_register(team, notification_of_1.team);
     assert_int_equal(gba_team_failed_id(team), 0);
-    team->path = &some_path;
     team->attempt = attempt_notified;
     assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_NOTIFY);
     assert_int_equal(team->rounds, 1);
@@ -379,12 +383,8 @@ static gba_status_t attempt_at_once(struct gba_path_base *path)
  */
 TEST(test_release_with_notification_due)
 {
-    struct gba_team *team = calloc(1, gba_team_bytes(2));
+    struct gba_team *team = team_of_two();
 
-    assert_non_null(team);
-    team->size = 2;
-    team->path = &some_path;
-    team->renegotiation.due = UINT64_MAX;
     gba_failover_register(team, notification_of_1.team);
     gba_barrier_init(team);
     team->attempt = attempt_released;
@@ -413,12 +413,9 @@ static const struct gba_transport_ops nowhere_ops = {.name = "nowhere", .set = s
 /* One member passes through all states. */
 TEST(test_states)
 {
-    struct gba_team *team = calloc(1, gba_team_bytes(2));
+    struct gba_team *team = team_of_two();
     struct gba_transport nowhere = {.ops = &nowhere_ops};
 
-    assert_non_null(team);
-    team->size = 2;
-    team->path = &some_path;
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_NONE);
     gba_failover_close(team); /* of none */
     gba_failover_register(team, 77);
