@@ -101,9 +101,14 @@ static void check_lanes(uint32_t size, uint32_t radix)
     }
 }
 
-TEST(test_sizes_to_64)
+TEST(test_sizes)
 {
-    for (uint32_t size = 1; size <= 64; size++) {
+    static const uint32_t large[] = {65,  81,  100, 127, 128, 129, 243, 256,
+                                     343, 512, 513, 625, 707, 708, 1024};
+
+    for (uint32_t i = 0; i < 64 + sizeof large / sizeof large[0]; i++) {
+        const uint32_t size = i < 64 ? i + 1 : large[i - 64];
+
         for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
             check_everyone_is_reached(size, radix);
             check_slots(size, radix);
@@ -111,20 +116,6 @@ TEST(test_sizes_to_64)
         }
         check_everyone_is_reached(size, GBA_RADIX_MAX);
         check_slots(size, GBA_RADIX_MAX);
-    }
-}
-
-TEST(test_large_sizes)
-{
-    static const uint32_t sizes[] = {65,  81,  100, 127, 128, 129, 243, 256,
-                                     343, 512, 513, 625, 707, 708, 1024};
-
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
-            check_everyone_is_reached(sizes[i], radix);
-            check_slots(sizes[i], radix);
-            check_lanes(sizes[i], radix);
-        }
     }
 }
 

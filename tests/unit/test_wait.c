@@ -73,6 +73,8 @@ static int scene_end(void **state)
     return 0;
 }
 
+static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
+
 #define WAIT_TEST(name) TEST_WITH(name, scene_begin, scene_end, NULL)
 
 /* Rounds whose last member arrives while the other one sleeps for the third time. */
@@ -295,7 +297,6 @@ static gba_status_t leader_deliver(struct gba_transport *transport)
 /* Tests that follow the leader's message cannot complete the round: progress is due at once. */
 WAIT_TEST(test_a_leader_that_has_sent_its_message)
 {
-    static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
     static const struct gba_transport_ops messages = {.progress = leader_deliver};
     struct gba_transport transport = {.ops = &messages};
     struct gba_path_base *path = pair.team[0]->path;
@@ -307,7 +308,7 @@ WAIT_TEST(test_a_leader_that_has_sent_its_message)
     path->ops = &leader.ops;
     path->hybrid = &leader.part;
     leader.part.messages.transport = &transport;
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+    for (size_t i = 0; i < 3; i++) {
         leader.part.phase = GBA_PHASE_GATHER;
         leader.delivered = false;
         leader.tests = 0;
@@ -323,11 +324,10 @@ WAIT_TEST(test_a_leader_that_has_sent_its_message)
 /* Longer than `sleep` waits until its first sleep. */
 WAIT_TEST(test_a_member_that_does_not_sleep)
 {
-    static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD};
     uint32_t calls;
 
     scene.late = 1000;
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+    for (size_t i = 0; i < 2; i++) {
         calls = 0;
         pair.team[0]->waiting.mode = waits[i];
         assert_int_equal(gba_barrier_wait(pair.team[0], progress_other, &calls), GBA_OK);
@@ -340,8 +340,6 @@ WAIT_TEST(test_a_member_that_does_not_sleep)
  * group has failed. */
 WAIT_TEST(test_a_failed_group)
 {
-    static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
-
     for (size_t i = 0; i < 3; i++) {
         uint32_t calls = 0;
 
