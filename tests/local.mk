@@ -17,7 +17,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/test_order tests/unit/test_params tests/unit/test_path tests/unit/test_plan \
 	tests/unit/test_predict tests/unit/test_processors \
 	tests/unit/test_renegotiate tests/unit/test_resources tests/unit/test_retry \
-	tests/unit/test_rounds tests/unit/test_sched tests/unit/test_segment \
+	tests/unit/test_sched tests/unit/test_segment \
 	tests/unit/test_signals tests/unit/test_sim tests/unit/test_sim_alloc \
 	tests/unit/test_sim_fault tests/unit/test_sim_find tests/unit/test_sim_port \
 	tests/unit/test_software \
@@ -286,7 +286,6 @@ tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/log_catch.h
 tests_unit_test_device_SOURCES = tests/unit/test_device.c tests/unit/log_catch.h
 tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
 tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
-tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting on a device that wakes its members, gba_dev_ops.sleep, and that reports the failure of a
- * group, gba_dev_ops.failure. */
+ * group, gba_dev_ops.failure; and the count of a member's rounds. */
 
 #include <pthread.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "gba/path/path_hybrid.h"
 #include "gba/team/barrier.h"
 #include "gba/team/wait.h"
+#include "tests/limit.h"
 #include "tests/unit/pair.h"
 
 /* The longest sleep for which the device may be called, ns, because the runtime needs progress. */
@@ -410,4 +411,44 @@ WAIT_TEST(test_a_follower)
     assert_true(1000 == scene.sleeps || 0 != team->waiting.busy.length);
 }
 
-TEST_MAIN()
+/* -------------------------------------------------------------------------- the count --- */
+
+/*
+ * Rounds are counted once each, however often a member tests a complete barrier: when a device
+ * fails, a member answers by that count that a round is complete. One complete round, and one in
+ * which the device dies. Member 0 tests more often than necessary, also after a barrier that it
+ * waited for.
+ */
+TEST(test_counted_once)
+{
+    for (int waited = 0; waited < 2; waited++) {
+        gba_status_t died[2];
+
+        pair_open("sim?die_after=1");
+        pair.params.retry_after = 1;
+        pair_create(2);
+        assert_int_equal(gba_barrier_start(pair.team[1]), GBA_OK);
+        if (waited)
+            assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
+        else
+            assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(gba_barrier_test(pair.team[0]), GBA_OK);
+            assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_OK);
+        }
+        assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
+        for (uint32_t i = 0; i < 2; i++)
+            assert_int_equal(gba_team_rounds(pair.team[i]), 1);
+        for (uint32_t i = 0; i < 2; i++)
+            (void)gba_barrier_start(pair.team[i]);
+        for (uint32_t i = 0; i < 2; i++) {
+            while (GBA_INPROGRESS == (died[i] = gba_barrier_progress(pair.team[i])))
+                ;
+            assert_int_equal(died[i], GBA_ERR_DEAD);
+            assert_int_equal(gba_team_rounds(pair.team[i]), 1);
+        }
+        pair_close();
+    }
+}
+
+TEST_MAIN(alarm(test_limit(60)))
