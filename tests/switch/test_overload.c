@@ -8,8 +8,6 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PORTS 8
@@ -77,93 +75,17 @@ PEER_TEST(test_requests_before_a_pause, setup, peer_end_alive)
 
 /* --- Many connections --- */
 
-/* Hosts without the key fill the switch with connections, and send nothing. Clients on the Unix
- * socket and with the key still get ports, and all ports are usable. */
-PEER_TEST(test_connections_without_key, setup, peer_end_alive)
-{
-    enum { LIMIT = PORTS + 64, STRANGERS = 2 * LIMIT };
-    unsigned before = peer_descriptors(&process);
-    int stranger[STRANGERS], client[PORTS];
-    struct gba_switch_message message;
-    uint32_t port;
-
-    for (unsigned i = 0; i < STRANGERS; i++)
-        stranger[i] = peer_tcp(&process);
-    for (unsigned i = 0; i < PORTS; i++)
-        client[i] =
-            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, PEER_KEY, &port);
-    /* The oldest connections were closed. */
-    assert_true(peer_descriptors(&process) <= before + LIMIT + PORTS);
-    message = peer_expect(stranger[0], GBA_SWITCH_ERROR);
-    assert_int_equal(message.code, GBA_SWITCH_REFUSED_IDLE);
-    peer_close(client, PORTS);
-    peer_close(stranger, STRANGERS);
-}
-
-/* Connections on the Unix socket are limited, too. One that sends nothing gives way to a client
- * with the key. */
-PEER_TEST(test_connections_with_key, setup, peer_end_alive)
+/* More connections than ports and GBA_SESSION_WAITING_MAX: a new one is refused. */
+PEER_TEST(test_connections, setup, peer_end_alive)
 {
     enum { CLIENTS = PORTS + 64 };
     int client[CLIENTS], fd;
-    uint32_t port;
 
     for (unsigned i = 0; i < CLIENTS; i++)
         client[i] = peer_unix(&process);
     fd = peer_unix(&process);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
     close(fd);
-    fd = peer_tcp_client(&process, PEER_KEY, &port);
-    peer_expect_refusal(client[0], GBA_SWITCH_REFUSED_IDLE);
-    close(fd);
-    peer_close(client, CLIENTS);
-}
-
-/* Connect as another user, in the group of the socket. Returns whether the connection has a port.
- */
-static bool other_user_connects(void)
-{
-    const uid_t other = 65534;
-    int status;
-    pid_t child = fork();
-
-    assert_return_code(child, errno);
-    if (child == 0) {
-        struct gba_switch_message message;
-        int fd;
-
-        if (setuid(other) != 0)
-            _exit(2);
-        fd = peer_unix(&process);
-        peer_hello(fd);
-        _exit(peer_receive(fd, &message) && message.type == GBA_SWITCH_WELCOME ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* One user fills the switch with connections that send nothing. Each client of another user takes
- * the place of the oldest of them. */
-PEER_TEST(test_connections_of_a_user, setup, peer_end_alive)
-{
-    enum { CLIENTS = PORTS + 64 };
-    int client[CLIENTS], fd;
-
-    if (getuid() != 0)
-        skip();
-    assert_return_code(chmod(process.directory, 0755), errno);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        client[i] = peer_unix(&process);
-    fd = peer_unix(&process); /* the daemon has accepted all of them */
-    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
-    close(fd);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_true(other_user_connects());
-        peer_expect_refusal(client[i], GBA_SWITCH_REFUSED_IDLE);
-        fd = peer_unix(&process); /* the place of the client that has ended */
-        close(client[i]);
-        client[i] = fd;
-    }
     peer_close(client, CLIENTS);
 }
 

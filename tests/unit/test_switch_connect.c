@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How the client of gba-switchd connects, against a scripted switch: refused greetings and keys,
- * key files, addresses that do not answer, and a child that another thread makes meanwhile.
+ * key files, and a child that another thread makes meanwhile.
  * test_switch_client.c has the connected client.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -280,31 +279,7 @@ TEST(fork_before_welcome)
     assert_int_equal(connections_of_child, 0);
 }
 
-/* --- Addresses --- */
-
-static struct addrinfo *addresses; /* of every host, if not NULL */
-
-int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
-                       struct addrinfo **list);
-int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
-                       struct addrinfo **list);
-void __real_freeaddrinfo(struct addrinfo *list);
-void __wrap_freeaddrinfo(struct addrinfo *list);
-
-int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
-                       struct addrinfo **list)
-{
-    if (addresses == NULL)
-        return __real_getaddrinfo(host, port, hints, list);
-    *list = addresses;
-    return 0;
-}
-
-void __wrap_freeaddrinfo(struct addrinfo *list)
-{
-    if (list != addresses)
-        __real_freeaddrinfo(list);
-}
+/* --- TCP --- */
 
 /* Listen on the loopback interface. */
 static int tcp_listen(struct sockaddr_in *address)
@@ -341,53 +316,6 @@ static void *tcp_serve(void *arg)
     return NULL;
 }
 
-/* The first two addresses of a host do not answer, because the queues of their sockets are full.
- * The third one does. */
-TEST(dead_addresses)
-{
-    enum { DEAD = 2, FILLERS = 4 };
-    struct sockaddr_in address[DEAD + 1];
-    struct addrinfo list[DEAD + 1];
-    int listener[DEAD + 1], filler[DEAD][FILLERS];
-    struct gba_client client = {.name = "test"};
-    gba_device_attr_t attr = {.key_file = NULL};
-    struct gba_dev_path path;
-    char text[200], file[80];
-    pthread_t thread;
-
-    for (int i = 0; i <= DEAD; i++) {
-        listener[i] = tcp_listen(&address[i]);
-        list[i] = (struct addrinfo){.ai_family = AF_INET,
-                                    .ai_socktype = SOCK_STREAM,
-                                    .ai_addr = (struct sockaddr *)&address[i],
-                                    .ai_addrlen = sizeof address[i],
-                                    .ai_next = i < DEAD ? &list[i + 1] : NULL};
-        for (int k = 0; i < DEAD && k < FILLERS; k++) {
-            filler[i][k] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-            (void)connect(filler[i][k], (struct sockaddr *)&address[i], sizeof address[i]);
-        }
-    }
-    key_write("0123456789abcdef0123456789abcdef\n", 0600, file, sizeof file);
-    attr.key_file = file;
-    assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
-    addresses = list;
-    connections_of_child = 0;
-    tcp_answer = script_welcome();
-    assert_int_equal(pthread_create(&thread, NULL, tcp_serve, &listener[DEAD]), 0);
-    assert_int_equal(gba_client_connect(&client, &path, &attr), GBA_OK);
-    assert_true(client.dev.served_here);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(connections_of_child, 0);
-    unlink(file);
-    addresses = NULL;
-    gba_file_close(&client.file);
-    for (int i = 0; i <= DEAD; i++) {
-        for (int k = 0; i < DEAD && k < FILLERS; k++)
-            close(filler[i][k]);
-        close(listener[i]);
-    }
-}
-
 /* Open a device whose switch refuses the key. */
 static void refused_open(const gba_device_attr_t *attr)
 {
@@ -411,6 +339,7 @@ TEST(wrong_key)
     char file[80], wanted[160];
     const gba_device_attr_t attr = {.key_file = file};
 
+    connections_of_child = 0;
     key_write("0123456789abcdef0123456789abcdef\n", 0600, file, sizeof file);
     refused_open(&attr);
     snprintf(wanted, sizeof wanted, "wrong key (key file %s)", file);
@@ -419,6 +348,7 @@ TEST(wrong_key)
     refused_open(NULL);
     assert_logged(wanted);
     unsetenv("GBA_SWITCH_KEY_FILE");
+    assert_int_equal(connections_of_child, 0);
     unlink(file);
 }
 

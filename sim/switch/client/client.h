@@ -200,9 +200,6 @@ int gba_file_open(struct gba_client_file *file, int family, int type, int protoc
 /* Close the socket, unless the program has closed it. Thread-safe. */
 void gba_file_close(struct gba_client_file *file);
 
-/* Move an open socket to `to`, which has none. `from` has none then. Thread-safe. */
-void gba_file_move(struct gba_client_file *to, struct gba_client_file *from);
-
 /* Whether `file` is still that socket. A program that closes all descriptors closes it, too, and
  * may then open another file with the same number. Makes a system call. Safe in a signal handler.
  * The caller is the only thread that uses the file, such as by holding the lock of the client. */

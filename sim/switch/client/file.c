@@ -93,14 +93,3 @@ void gba_file_close(struct gba_client_file *file)
     gba_descriptor_close(&file->socket);
     pthread_mutex_unlock(&files_lock);
 }
-
-void gba_file_move(struct gba_client_file *to, struct gba_client_file *from)
-{
-    pthread_mutex_lock(&files_lock);
-    list_remove(from);
-    *to = *from;
-    to->next = files;
-    files = to;
-    from->socket.number = -1;
-    pthread_mutex_unlock(&files_lock);
-}

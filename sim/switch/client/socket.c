@@ -19,10 +19,6 @@
 /* Time between two attempts while the queue of a Unix socket is full, in ms. */
 #define AGAIN_MS 10
 
-/* Addresses of a host that are tried, and the time between two of them in ms. */
-#define ADDRESSES  8
-#define STAGGER_MS 250
-
 gba_status_t gba_socket_failed(const struct gba_client *client, int error)
 {
     gba_status_t status;
@@ -103,84 +99,26 @@ static void tcp_options(int file)
     (void)setsockopt(file, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
 }
 
-/* Start to connect to one address. Returns 0: connected; EINPROGRESS; or another errno, with no
- * socket. */
-static int tcp_start(const struct sockaddr *address, socklen_t size, struct gba_client_file *file)
-{
-    int error = gba_file_open(file, address->sa_family, SOCK_STREAM, IPPROTO_TCP);
-
-    if (0 != error)
-        return error;
-    tcp_options(file->socket.number);
-    if (0 == connect(file->socket.number, address, size))
-        return 0;
-    error = EINTR == errno ? EINPROGRESS : errno;
-    if (EINPROGRESS != error)
-        gba_file_close(file);
-    return error;
-}
-
-/* Wait until one of the sockets is connected, or all have failed, for at most `ms`. Closes those
- * that have failed. Returns its index, or -1 with *error, if that is known. */
-static int tcp_await(struct gba_client_file *file, int count, int ms, int *error)
-{
-    struct pollfd wait[ADDRESSES];
-    socklen_t len = sizeof *error;
-
-    for (int i = 0; i < count; i++) /* poll ignores -1 */
-        wait[i] = (struct pollfd){.fd = file[i].socket.number, .events = POLLOUT};
-
-    if (poll(wait, (nfds_t)count, ms) < 0 && EINTR != errno)
-        *error = errno;
-    for (int i = 0; i < count; i++) {
-        if (wait[i].fd < 0 || 0 == wait[i].revents)
-            continue;
-        if (0 == getsockopt(wait[i].fd, SOL_SOCKET, SO_ERROR, error, &len) && 0 == *error)
-            return i;
-        gba_file_close(&file[i]);
-    }
-    return -1;
-}
-
-static int tcp_pending(const struct gba_client_file *file, int count)
-{
-    int pending = 0;
-
-    for (int i = 0; i < count; i++)
-        pending += file[i].socket.number >= 0;
-    return pending;
-}
-
-/* Connect to the first address that answers. An address that does not answer delays the others by
- * STAGGER_MS only. Returns 0 or an errno. */
+/* Connect to the first address that answers. Each has half of the time that is left, and the last
+ * one all of it. Returns 0 or an errno. */
 static int tcp_connect(const struct addrinfo *list, uint64_t due, struct gba_client_file *file)
 {
-    struct gba_client_file started[ADDRESSES];
-    int count = 0, chosen = -1, error = EHOSTUNREACH;
+    int error = EHOSTUNREACH;
 
-    while (chosen < 0 && (list != NULL || 0 != tcp_pending(started, count))) {
-        const int remaining = remaining_ms(due);
-        int ms = list != NULL && STAGGER_MS < remaining ? STAGGER_MS : remaining;
+    for (; list != NULL; list = list->ai_next) {
+        const uint64_t now = gba_clock_ns(), left = now < due ? due - now : 0;
 
-        if (list != NULL) {
-            error = tcp_start(list->ai_addr, list->ai_addrlen, &started[count]);
-            list = count + 1 < ADDRESSES ? list->ai_next : NULL;
-            if (0 != error && EINPROGRESS != error)
-                continue;
-            count++;
-            ms = list == NULL ? remaining : ms;
-        }
-        chosen = tcp_await(started, count, ms, &error);
-        if (chosen < 0 && 0 == remaining_ms(due)) {
-            error = ETIMEDOUT;
+        error = gba_file_open(file, list->ai_family, SOCK_STREAM, IPPROTO_TCP);
+        if (0 != error)
+            continue;
+        tcp_options(file->socket.number);
+        error = socket_connect(file->socket.number, list->ai_addr, list->ai_addrlen,
+                               now + (list->ai_next != NULL ? left / 2 : left));
+        if (0 == error)
             break;
-        }
+        gba_file_close(file);
     }
-    if (chosen >= 0)
-        gba_file_move(file, &started[chosen]);
-    for (int i = 0; i < count; i++)
-        gba_file_close(&started[i]);
-    return chosen < 0 ? error : 0;
+    return error;
 }
 
 static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_path *path,

@@ -160,7 +160,7 @@ static void take_secret(struct gba_session *session, const struct gba_switch_mes
     gba_switch_secret_get(message, secret);
     if (!gba_switch_secret_equal(secret, session->daemon->secret))
         gba_session_end(session, GBA_SWITCH_REFUSED_SECRET);
-    else if (gba_session_admit(session))
+    else
         proceed(session);
 }
 

@@ -16,11 +16,8 @@ struct evbuffer;
 #define GBA_SESSION_OUT_PAUSE 65536u
 #define GBA_SESSION_OUT_MAX   (2u * GBA_GROUPS * GBA_MEMBERS_MAX * GBA_SWITCH_MESSAGE_BYTES)
 
-/* Maximum number of connections beyond the number of ports. This number plus the ports also limits
- * the TCP connections that have not sent the key. Those are counted separately, so that a host
- * without the key cannot keep clients out. A new one replaces the oldest. A connection on the Unix
- * socket that has no port gives way to a client of another user, so that no user can keep the
- * others out. */
+/* Connections beyond the number of ports. A new one is refused if there are more, so that the
+ * descriptors of the daemon suffice. */
 #define GBA_SESSION_WAITING_MAX 64u
 
 /* The session waits for: a greeting; the secret; messages; the end of its
@@ -46,7 +43,6 @@ struct gba_session {
     TAILQ_ENTRY(gba_session) dirty_link;
     bool dirty;
     bool tcp;
-    bool admitted;     /* it may use the switch: it has a Unix socket, or has sent the key */
     bool wants_status; /* the greeting was STATUS */
     bool interrupted;  /* its port has events */
     bool paused;       /* the daemon does not read its input */
@@ -72,11 +68,6 @@ void gba_session_mark(struct gba_session *session);
 /* End the session at the next flush. reason: of GBA_SWITCH_ERROR, or GBA_SESSION_*. The first
  * reason is kept, but a session whose status is being sent can still fail. */
 void gba_session_end(struct gba_session *session, unsigned reason);
-
-/* Let the session use the switch. If there are too many, end the oldest session without a port of
- * the user with most such sessions, or this one if its own user has as many. Returns whether this
- * one may use the switch. */
-bool gba_session_admit(struct gba_session *session);
 
 /* The viewer of gba_switch_sees: who reads what this session gets. A TCP client has the key, and
  * sees all. */

@@ -169,10 +169,7 @@ static void destroy(struct gba_session *session)
     if (session->dirty)
         TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
     LIST_REMOVE(session, link);
-    if (session->admitted)
-        daemon->connections--;
-    else
-        daemon->unadmitted--;
+    daemon->connections--;
     release(session);
     discard(fd);
     close(fd);
@@ -266,22 +263,6 @@ static bool allocate(struct gba_session *session)
            session->events.writable != NULL && session->events.greeting != NULL;
 }
 
-/* End the oldest connection that has not sent the key, if there are too many. */
-static void limit_unadmitted(struct gba_switchd *daemon)
-{
-    struct gba_session *session, *oldest = NULL;
-
-    if (daemon->unadmitted <= daemon->options->ports + GBA_SESSION_WAITING_MAX)
-        return;
-    LIST_FOREACH(session, &daemon->sessions, link)
-    {
-        if (!session->admitted && session->end == GBA_SESSION_GOES_ON)
-            oldest = session;
-    }
-    if (oldest != NULL)
-        gba_session_end(oldest, GBA_SWITCH_REFUSED_IDLE);
-}
-
 void gba_session_open(struct gba_switchd *daemon, int fd,
                       const struct gba_switch_identity *identity, bool tcp, bool allowed)
 {
@@ -296,17 +277,15 @@ void gba_session_open(struct gba_switchd *daemon, int fd,
     session->identity = *identity;
     if (!allocate(session))
         goto free_session;
-    daemon->unadmitted++;
+    daemon->connections++;
     daemon->accepted++;
     LIST_INSERT_HEAD(&daemon->sessions, session, link);
     event_add(session->events.readable, NULL);
     event_add(session->events.greeting, &greeting);
     if (!allowed)
         gba_session_end(session, GBA_SWITCH_REFUSED_USER);
-    else if (tcp)
-        limit_unadmitted(daemon);
-    else
-        gba_session_admit(session);
+    else if (daemon->connections > daemon->options->ports + GBA_SESSION_WAITING_MAX)
+        gba_session_end(session, GBA_SWITCH_REFUSED_PORTS);
     gba_session_flush(daemon);
     return;
 free_session:
