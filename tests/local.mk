@@ -72,7 +72,7 @@ gba/spec/vectors.jsonl.gz: $(patsubst %$(EXEEXT),%.c,$(GBA_RULE_TESTS)) tests/rt
 	done && gzip -9cn $@.new >$@.tmp && mv $@.tmp $@ && rm $@.new $@.log
 # Tests of the Linux driver. They run in a virtual machine with the driver (tests/driver/run), and need
 # only the header of its interface.
-GBA_DRIVER_TESTS = tests/driver/fuzz tests/driver/latency tests/driver/test_calls \
+GBA_DRIVER_TESTS = tests/driver/fuzz tests/driver/test_calls \
 	tests/driver/test_copy_out tests/driver/test_hosts tests/driver/test_life \
 	tests/driver/test_maps tests/driver/test_rounds tests/driver/test_users
 if HAVE_CMOCKA

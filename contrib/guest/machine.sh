@@ -132,18 +132,14 @@ machine_qemu() {
 machine_start() {
     local name=${names[$1]} arguments=() kernel_iommu='' status=0
 
-    ! $kvm || $icount || arguments+=(-accel kvm)
+    ! $kvm || arguments+=(-accel kvm)
     # Before the PCI GBA, as QEMU requires. caching-mode: the kernel reports each new mapping to the IOMMU,
     # and so QEMU can send it to the switch.
     ! $iommu || {
         arguments+=(-device 'intel-iommu,caching-mode=on')
         kernel_iommu=' intel_iommu=on iommu.strict=1'
     }
-    if $icount; then
-        arguments+=(-accel 'tcg,thread=single' -icount 'shift=1,sleep=on')
-    else
-        arguments+=(-accel 'tcg,thread=multi')
-    fi
+    arguments+=(-accel 'tcg,thread=multi')
     machine_network "$1"
     machine_nodes
     machine_devices "$1"
