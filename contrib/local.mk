@@ -119,7 +119,6 @@ uninstall_site_file = uninstall-site-file
 endif
 EXTRA_DIST += contrib/maint/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
 	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/service-tests contrib/packaging/gba-barrier.spec \
-	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \
 	contrib/packaging/debian/changelog contrib/packaging/debian/control \
 	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \
 	contrib/packaging/debian/gba-dkms.dkms contrib/packaging/debian/gba-dkms.install \
