@@ -13,6 +13,7 @@
 #include "gba/base/log.h"
 #include "gba/base/number.h"
 #include "gba/base/processors.h"
+#include "gba/base/site.h"
 #include "gba/base/system_status.h"
 
 #ifndef GBA_PKGDATADIR /* for a reader of this file alone */
@@ -115,44 +116,26 @@ gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const
     return GBA_ERR_PARAM;
 }
 
-/* Cut the blanks at both ends. */
-static char *trim(char *text)
-{
-    static const char blanks[] = " \t\r\n";
-    char *end;
-
-    text += strspn(text, blanks);
-    end = text + strlen(text);
-    while (end > text && strchr(blanks, end[-1]) != NULL)
-        *--end = '\0';
-    return text;
-}
-
 /* One line of the file. seen: a bit for each key that the file has had. */
 static gba_status_t line_read(char *line, struct gba_cluster *cluster, uint64_t *seen,
                               char *message, size_t len)
 {
-    char *key, *value;
+    const char *key, *value = gba_line_split(line, &key);
     size_t at;
 
-    line[strcspn(line, "#")] = '\0';
-    key = trim(line);
-    if ('\0' == *key)
-        return GBA_OK;
-    value = strchr(key, '=');
     if (value == NULL) {
+        if ('\0' == *key)
+            return GBA_OK;
         snprintf(message, len, "\"%.60s\" is not of the form key = value", key);
         return GBA_ERR_PARAM;
     }
-    *value++ = '\0';
-    key = trim(key);
     at = key_of(key);
     if (at < KEYS && 0 != (*seen >> at & 1)) {
         snprintf(message, len, "%s is given a second time", key);
         return GBA_ERR_PARAM;
     }
     *seen |= UINT64_C(1) << at;
-    return gba_cluster_set(cluster, key, trim(value), message, len);
+    return gba_cluster_set(cluster, key, value, message, len);
 }
 
 /* The names of the installed descriptions, sorted. */

@@ -2,9 +2,9 @@
 #include "gba/base/host.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,32 +27,22 @@ static gba_status_t unreadable(const char *path)
 
 static gba_status_t read_boot_id(uint64_t id[2])
 {
-    char text[40] = "";
-    uint64_t half[2] = {0, 0};
-    unsigned digits = 0;
+    uint64_t part[5];
+    int parts;
     FILE *file = fopen(BOOT_ID, "re");
 
     if (file == NULL)
         return unreadable(BOOT_ID);
-    if (fgets(text, sizeof text, file) == NULL)
-        text[0] = '\0';
+    parts = fscanf(file, "%8" SCNx64 "-%4" SCNx64 "-%4" SCNx64 "-%4" SCNx64 "-%12" SCNx64, &part[0],
+                   &part[1], &part[2], &part[3], &part[4]);
     fclose(file);
-    for (const char *c = text; '\0' != *c && digits < 32; c++) {
-        const char digit[2] = {*c, '\0'};
-        char *end;
-        unsigned long value = strtoul(digit, &end, 16);
-
-        if ('\0' == *end && end != digit) {
-            half[digits / 16] = half[digits / 16] << 4 | value;
-            digits++;
-        }
-    }
-    if (32 != digits) {
+    if (5 != parts) {
         gba_log(GBA_LOG_ERROR, "%s contains no boot ID; this process shares no memory with others",
                 BOOT_ID);
         return GBA_ERR_IO;
     }
-    memcpy(id, half, sizeof half);
+    id[0] = part[0] << 32 | part[1] << 16 | part[2];
+    id[1] = part[3] << 48 | part[4];
     return GBA_OK;
 }
 

@@ -116,8 +116,8 @@ static gba_status_t choose_interface(struct gba_boot_address *address, const cha
     return GBA_ERR_PARAM;
 }
 
-static gba_status_t choose(struct gba_boot_address *address, bool outward, char *message,
-                           size_t len)
+gba_status_t gba_boot_address_choose(struct gba_boot_address *address, bool outward, char *message,
+                                     size_t len)
 {
     const char *name = gba_boot_env("GBA_BOOTSTRAP_IFNAME");
     int family;
@@ -128,16 +128,6 @@ static gba_status_t choose(struct gba_boot_address *address, bool outward, char 
         return choose_interface(address, name, family, message, len);
     set_loopback(address, family);
     return GBA_OK;
-}
-
-gba_status_t gba_boot_address_choose(struct gba_boot_address *address, char *message, size_t len)
-{
-    return choose(address, false, message, len);
-}
-
-gba_status_t gba_boot_address_outward(struct gba_boot_address *address, char *message, size_t len)
-{
-    return choose(address, true, message, len);
 }
 
 gba_status_t gba_boot_address_local(struct gba_boot_address *address, int fd)

@@ -19,16 +19,14 @@ struct gba_boot_address {
     bool loopback;
 };
 
-/* Choose the address to listen on, by GBA_BOOTSTRAP_IFNAME and GBA_BOOTSTRAP_FAMILY; its port is 0.
- * Returns GBA_OK, GBA_ERR_PARAM or GBA_ERR_IO; message: set on error (len bytes at most). */
-gba_status_t gba_boot_address_choose(struct gba_boot_address *address, char *message, size_t len);
-
 /*
- * Choose the address to listen on for processes of other hosts: as gba_boot_address_choose, and if
- * GBA_BOOTSTRAP_IFNAME is unset that of the first interface that is up and not loopback. Returns as
- * gba_boot_address_choose.
+ * Choose the address to listen on, by GBA_BOOTSTRAP_IFNAME and GBA_BOOTSTRAP_FAMILY; its port is 0.
+ * If GBA_BOOTSTRAP_IFNAME is unset: of the first interface that is up and not loopback (outward),
+ * or loopback. Returns GBA_OK, GBA_ERR_PARAM or GBA_ERR_IO; message: set on error (len bytes at
+ * most).
  */
-gba_status_t gba_boot_address_outward(struct gba_boot_address *address, char *message, size_t len);
+gba_status_t gba_boot_address_choose(struct gba_boot_address *address, bool outward, char *message,
+                                     size_t len);
 
 /* Take the address of this end of a connection, with port 0. Returns GBA_OK or GBA_ERR_IO. */
 gba_status_t gba_boot_address_local(struct gba_boot_address *address, int fd);

@@ -67,7 +67,7 @@ static void check_members(gba_bootstrap_root_t *root)
         if (peer->socket.number < 0)
             continue;
         got = recv(gba_descriptor_number(&peer->socket), &byte, 1, MSG_PEEK);
-        if (got > 0 || (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno)))
+        if (got > 0 || (got < 0 && gba_boot_try_again()))
             continue;
         gba_descriptor_close(&peer->socket);
         root->present--;

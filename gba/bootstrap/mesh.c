@@ -39,11 +39,6 @@ static void link_close(struct gba_boot_link *link, int error)
     link->error = error;
 }
 
-static bool try_again(void)
-{
-    return EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno;
-}
-
 static void queue_hello(const struct gba_boot_mesh *mesh, struct gba_boot_link *link)
 {
     struct gba_boot_hello hello = {.rank = mesh->rank, .size = mesh->size};
@@ -213,7 +208,7 @@ gba_status_t gba_boot_mesh_flush(struct gba_boot_mesh *mesh, struct gba_boot_lin
 
         if (sent < 0 && EINTR == errno)
             continue;
-        if (sent < 0 && try_again())
+        if (sent < 0 && gba_boot_try_again())
             return GBA_INPROGRESS;
         if (sent < 0) {
             link_close(link, errno);
@@ -274,7 +269,7 @@ gba_status_t gba_boot_mesh_receive(struct gba_boot_mesh *mesh, struct gba_boot_l
 
         if (got < 0 && EINTR == errno)
             continue;
-        if (got < 0 && try_again())
+        if (got < 0 && gba_boot_try_again())
             return GBA_OK;
         if (got <= 0) {
             link_close(link, got < 0 ? errno : 0);

@@ -62,7 +62,7 @@ bool gba_boot_pending_read(struct gba_boot_pending *pending, uint32_t index,
         recv(gba_descriptor_number(&connection->socket), connection->hello + connection->got,
              sizeof connection->hello - connection->got, 0);
 
-    if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
+    if (got < 0 && gba_boot_try_again())
         return false;
     if (got <= 0) {
         connection_close(pending, index);

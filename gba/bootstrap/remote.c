@@ -24,7 +24,7 @@ static gba_status_t choose_address(const gba_bootstrap_t *bootstrap,
     if (gba_boot_env("GBA_BOOTSTRAP_IFNAME") == NULL && backend->ops->address != NULL &&
         GBA_OK == backend->ops->address(backend, address))
         return GBA_OK;
-    return gba_boot_address_outward(address, message, len);
+    return gba_boot_address_choose(address, true, message, len);
 }
 
 static gba_status_t start_listening(const gba_bootstrap_t *bootstrap, struct gba_boot_mesh **mesh,

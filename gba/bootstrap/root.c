@@ -81,7 +81,7 @@ gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_bootstrap_root_
     made->listener.number = made->stop.number = made->stopping.number = -1;
     status = gba_boot_env_timeout(&made->timeout, message, len);
     if (GBA_OK == status)
-        status = gba_boot_address_choose(&address, message, len);
+        status = gba_boot_address_choose(&address, false, message, len);
     if (GBA_OK != status)
         goto fail;
     status = GBA_ERR_IO;

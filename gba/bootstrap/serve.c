@@ -142,7 +142,7 @@ static gba_status_t write_reply(gba_bootstrap_root_t *root, struct round *round,
             peer->sent < header ? header - peer->sent : header + reply->bytes - peer->sent;
         ssize_t sent = send(gba_descriptor_number(&peer->socket), from, bytes, MSG_NOSIGNAL);
 
-        if (sent < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
+        if (sent < 0 && gba_boot_try_again())
             return GBA_OK;
         if (sent < 0)
             return leave(root, round, reply, rank);
@@ -173,7 +173,7 @@ static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round
         got = recv(gba_descriptor_number(&peer->socket),
                    header ? peer->header + peer->got : part + of_data,
                    header ? sizeof peer->header - peer->got : bytes - of_data, 0);
-        if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
+        if (got < 0 && gba_boot_try_again())
             return GBA_OK;
         if (got <= 0)
             return leave(root, round, reply, rank);

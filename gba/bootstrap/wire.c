@@ -151,7 +151,7 @@ static gba_status_t wait_for(const struct gba_descriptor *socket, short events, 
     }
 }
 
-static bool try_again(void)
+bool gba_boot_try_again(void)
 {
     return EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno;
 }
@@ -167,7 +167,7 @@ gba_status_t gba_boot_read(const struct gba_descriptor *socket, void *buffer, si
         if (got > 0) {
             at += got;
             bytes -= (size_t)got;
-        } else if (0 == got || !try_again()) {
+        } else if (0 == got || !gba_boot_try_again()) {
             return GBA_ERR_OOB;
         } else {
             gba_status_t status = wait_for(socket, POLLIN, deadline);
@@ -190,7 +190,7 @@ gba_status_t gba_boot_write(const struct gba_descriptor *socket, const void *buf
         if (sent >= 0) {
             at += sent;
             bytes -= (size_t)sent;
-        } else if (!try_again()) {
+        } else if (!gba_boot_try_again()) {
             return GBA_ERR_OOB;
         } else {
             gba_status_t status = wait_for(socket, POLLOUT, deadline);

@@ -77,6 +77,9 @@ gba_status_t gba_boot_write(const struct gba_descriptor *socket, const void *buf
 /* The time until a deadline in ms for poll: at least 0, at most a minute; -1 if there is none. */
 int gba_boot_poll_ms(uint64_t deadline);
 
+/* Whether errno, of a call on a socket that does not block, is no error of the connection. */
+bool gba_boot_try_again(void);
+
 /* Set what all connections have: no delay of small messages, and probes of a silent peer. */
 void gba_boot_tune(int fd);
 
