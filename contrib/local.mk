@@ -94,9 +94,8 @@ EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/m
 	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
 dist_pkgdata_SCRIPTS = contrib/packaging/slurm-health
-# Samples for monitoring.
-dist_doc_DATA = contrib/packaging/metrics/gba-metrics.service contrib/packaging/metrics/gba-metrics.timer \
-	contrib/packaging/metrics/gba-alerts.yml
+# A sample for monitoring.
+dist_doc_DATA = contrib/packaging/metrics/gba-alerts.yml
 # The examples, as sources.
 examplesdir = $(docdir)/examples
 install-examples:
