@@ -116,8 +116,8 @@ void test_delay(uint64_t *state)
         break;
     case 1:
     case 2: /* some ten microseconds of work */
-        for (uint64_t i = (random >> 8) % 20000; i > 0; i--)
-            gba_fence_compiler();
+        for (uint64_t i = (random >> 8) % 300; i > 0; i--)
+            gba_cpu_pause();
         break;
     default: /* most of the time all come at once */
         break;

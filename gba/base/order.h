@@ -200,12 +200,6 @@ static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
     return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
 }
 
-/* Compiler fence: the compiler moves no access to memory across it. */
-static inline void gba_fence_compiler(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
 /* Mark a waiting loop for the CPU: the pipeline serves the other hyper-thread meanwhile. */
 static inline void gba_cpu_pause(void)
 {

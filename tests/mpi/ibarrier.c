@@ -169,8 +169,8 @@ static void progress_other_comm(MPI_Comm comm)
     }
     MPI_Ibarrier(comm, &requests[0]);
     while (!flag) {
-        for (int i = 0; i < 1000; i++)
-            gba_fence_compiler();
+        for (int i = 0; i < 20; i++)
+            gba_cpu_pause();
         MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
     }
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
