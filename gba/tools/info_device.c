@@ -142,11 +142,9 @@ int info_show(const char *path)
         return report_error(INFO_EXIT_NO_DEVICE, "%s: %s", path, gba_status_text(status));
     report_begin(NULL, '{');
     show_device(&info);
-    if (report_is_json())
-        report_begin("counters", '{');
+    report_begin("counters", '{');
     show_counters(&info);
-    if (report_is_json())
-        report_end();
+    report_end();
     report_end();
     return INFO_EXIT_OK;
 }

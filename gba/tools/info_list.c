@@ -152,12 +152,10 @@ static void list_owners(const struct owners *owners)
                                                               : gba_status_text(owners->status));
         return;
     }
-    if (report_is_json())
-        report_begin("owners", '[');
+    report_begin("owners", '[');
     for (uint32_t i = 0; i < owners->count; i++)
         list_owner(&owners->list[i]);
-    if (report_is_json())
-        report_end();
+    report_end();
 }
 
 /* found: the processes that have it open; NULL: not known. */

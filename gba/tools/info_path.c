@@ -101,8 +101,7 @@ static void show_candidates(const gba_prediction_t *prediction)
         length = (int)strlen(prediction->candidates[i].text);
         width = length > width ? length : width;
     }
-    if (report_is_json())
-        report_begin("candidates", '[');
+    report_begin("candidates", '[');
     for (uint32_t i = 0; i < prediction->count; i++) {
         const gba_predicted_t *candidate = &prediction->candidates[i];
         const char *result = GBA_OK != candidate->reason ? candidate->words
@@ -122,8 +121,7 @@ static void show_candidates(const gba_prediction_t *prediction)
         report_text("result", "%s", result);
         report_end();
     }
-    if (report_is_json())
-        report_end();
+    report_end();
 }
 
 /* Whether ranks share processors decides most about the times. */
