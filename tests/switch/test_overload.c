@@ -14,17 +14,12 @@
 
 static struct daemon_process process;
 
-static int start(const char *log_level)
-{
-    peer_directory(&process);
-    peer_start_tcp(&process, log_level, "--ports=8", NULL);
-    return 0;
-}
-
 static int setup(void **state)
 {
     (void)state;
-    return start("--log-level=error");
+    peer_directory(&process);
+    peer_start_tcp(&process, "--log-level=error", "--ports=8", NULL);
+    return 0;
 }
 
 /* --- A client that reads late --- */
@@ -117,55 +112,6 @@ PEER_TEST(test_connections_at_once, setup, peer_end_alive)
     assert_in_range(strtoul(accepted + strlen("\"accepted\": "), NULL, 10), 2, CONNECTIONS / 2);
     close(other);
     peer_close(client, CONNECTIONS);
-}
-
-/* --- The log --- */
-
-/* Start with the standard error in a file of the directory. */
-static int start_logging(char *path, size_t size)
-{
-    int saved = dup(STDERR_FILENO), fd;
-
-    snprintf(path, size, "switch-log-XXXXXX");
-    fd = mkstemp(path);
-    assert_return_code(fd, errno);
-    fflush(stderr);
-    dup2(fd, STDERR_FILENO);
-    start("--log-level=warning");
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    return fd;
-}
-
-/* A wrong key, many times: the log has some of the refusals, and the number of the others. */
-PEER_TEST(test_log_of_refusals, NULL, peer_end_alive)
-{
-    enum { REFUSALS = 200 };
-    static char log[REFUSALS * 200];
-    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    struct gba_switch_message message;
-    unsigned lines = 0;
-    char path[32];
-    int file = start_logging(path, sizeof(path)), fd;
-    ssize_t count;
-
-    assert_true(gba_switch_secret_parse(PEER_OTHER_KEY, secret));
-    gba_switch_secret_set(&message, secret);
-    for (unsigned i = 0; i < REFUSALS; i++) {
-        fd = peer_tcp(&process);
-        peer_hello(fd);
-        peer_send(fd, &message);
-        peer_expect_refusal(fd, GBA_SWITCH_REFUSED_SECRET);
-        close(fd);
-    }
-    count = pread(file, log, sizeof(log) - 1, 0);
-    assert_true(count > 0);
-    for (const char *line = log; (line = strstr(line, "connection refused: wrong")) != NULL; line++)
-        lines++;
-    assert_in_range(lines, 1, REFUSALS / 2);
-    assert_null(strstr(log, "01020304")); /* no part of a key */
-    close(file);
-    unlink(path);
 }
 
 /* --- Start and stop --- */

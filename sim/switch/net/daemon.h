@@ -24,8 +24,6 @@ struct gba_switchd {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES]; /* of the key file */
     uint32_t connections;                    /* now */
     uint64_t accepted, refused, dropped;     /* connections since the start */
-    uint64_t refusals_since;                 /* of gba_clock_ns; see session.c */
-    uint32_t refusals;                       /* connections refused since then */
     LIST_HEAD(gba_session_list, gba_session) sessions;
     /* Sessions that have data to send, or that end. */
     TAILQ_HEAD(gba_session_queue, gba_session) dirty;

@@ -10,15 +10,10 @@
 
 #include <event2/buffer.h>
 
-#include "gba/base/clock.h"
 #include "sim/switch/net/messages.h"
 
 /* Bytes that are read at once. */
 #define READ_BYTES 65536
-
-/* Maximum number of refused connections that are logged in that time. */
-#define REFUSALS    20u
-#define REFUSALS_NS 10000000000u
 
 /* Execute the messages that have been read, until the client has too much output to read. */
 static void take_all(struct gba_session *session)
@@ -82,24 +77,6 @@ static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
     gba_session_flush(session->daemon);
 }
 
-/* A host without the key can make any number of connections, so limit their lines in the log. */
-static void log_refusal(const struct gba_session *session, enum gba_switchd_level level,
-                        const char *reason)
-{
-    struct gba_switchd *daemon = session->daemon;
-    uint64_t now = gba_clock_ns();
-
-    if (daemon->refusals == 0 || now - daemon->refusals_since >= REFUSALS_NS) {
-        if (daemon->refusals > REFUSALS)
-            gba_switchd_log(GBA_SWITCHD_WARNING, "%" PRIu32 " more connections refused",
-                            daemon->refusals - REFUSALS);
-        daemon->refusals = 0;
-        daemon->refusals_since = now;
-    }
-    if (daemon->refusals++ < REFUSALS)
-        gba_switchd_log(level, "connection refused: %s: %s", reason, gba_session_label(session));
-}
-
 static void log_end(const struct gba_session *session)
 {
     bool wanted = (session->end >= GBA_SESSION_CLOSED && session->end != GBA_SESSION_LOST) ||
@@ -115,7 +92,7 @@ static void log_end(const struct gba_session *session)
         gba_switchd_log(level, "port %" PRIu32 ": down: %s: %s", session->port, reason,
                         gba_session_label(session));
     else if (session->end < GBA_SESSION_CLOSED || session->end == GBA_SESSION_LOST)
-        log_refusal(session, level, reason);
+        gba_switchd_log(level, "connection refused: %s: %s", reason, gba_session_label(session));
 }
 
 /* Read and discard the input: TCP resets a connection that is closed with unread input, and the
