@@ -466,8 +466,7 @@ GBA_SHMEM_TESTS = tests/shmem/both tests/shmem/contexts tests/shmem/cores tests/
 if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
-check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/late_reader.la \
-	tests/shmem/late_add.la tests/shmem/held_reads.la tests/shmem/counted.la
+check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/preload.la
 endif
 tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test.h \
 	tests/shmem/test.c
@@ -480,26 +479,11 @@ tests_shmem_broken_la_SOURCES = tests/shmem/broken.c
 tests_shmem_broken_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_shmem_broken_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-tests_shmem_held_reads_la_SOURCES = tests/shmem/held_reads.c
-tests_shmem_held_reads_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
-tests_shmem_held_reads_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
-tests_shmem_held_reads_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-tests_shmem_held_reads_la_LIBADD = -ldl
-tests_shmem_late_add_la_SOURCES = tests/shmem/late_add.c
-tests_shmem_late_add_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
-tests_shmem_late_add_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
-tests_shmem_late_add_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-tests_shmem_late_add_la_LIBADD = -ldl
-tests_shmem_late_reader_la_SOURCES = tests/shmem/late_reader.c
-tests_shmem_late_reader_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
-tests_shmem_late_reader_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
-tests_shmem_late_reader_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-tests_shmem_late_reader_la_LIBADD = -ldl
-tests_shmem_counted_la_SOURCES = tests/shmem/counted.c
-tests_shmem_counted_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
-tests_shmem_counted_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
-tests_shmem_counted_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-tests_shmem_counted_la_LIBADD = -ldl
+tests_shmem_preload_la_SOURCES = tests/shmem/preload.c
+tests_shmem_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
+tests_shmem_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
+tests_shmem_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+tests_shmem_preload_la_LIBADD = -ldl
 tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)

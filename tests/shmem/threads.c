@@ -8,13 +8,6 @@
  * the second begins that many PEs behind the first. With 2 they have an edge of their trees in
  * common. Needs APART + 3 PEs or more, and SHMEM_THREAD_MULTIPLE.
  */
-/*
- * Two active sets with two members or more in common, each in its own thread: threads [ROUNDS
- * [BEFORE]]
- *
- * They have the same size and stride, so only the set itself distinguishes their messages. Needs
- * four PEs, and SHMEM_THREAD_MULTIPLE.
- */
 #include <pthread.h>
 #include <shmem.h>
 
