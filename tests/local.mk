@@ -395,7 +395,7 @@ EXTRA_DIST += gba/algo/README.md
 GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/counted tests/mpi/death \
 	tests/mpi/early_exit tests/mpi/groups tests/mpi/ibarrier tests/mpi/idle tests/mpi/kinds \
 	tests/mpi/lacking tests/mpi/late tests/mpi/leave tests/mpi/living tests/mpi/many tests/mpi/mixture \
-	tests/mpi/nonblocking tests/mpi/outstanding tests/mpi/persistent tests/mpi/posted \
+	tests/mpi/nonblocking tests/mpi/persistent tests/mpi/posted \
 	tests/mpi/progress tests/mpi/queued tests/mpi/rare tests/mpi/recorded tests/mpi/scarce tests/mpi/sessions \
 	tests/mpi/soak tests/mpi/spawn tests/mpi/stray tests/mpi/stuck tests/mpi/threads \
 	tests/mpi/trials tests/mpi/ulfm tests/mpi/unagreed

@@ -106,6 +106,38 @@ uint64_t test_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+void test_shuffle(int *order, int count, uint64_t *state)
+{
+    for (int i = 0; i < count; i++)
+        order[i] = i;
+    for (int i = count - 1; i > 0; i--) {
+        int other = (int)(test_random(state) % (uint64_t)(i + 1)), kept = order[i];
+
+        order[i] = order[other];
+        order[other] = kept;
+    }
+}
+
+void test_file_make(const char *directory, const char *name, int number)
+{
+    char path[512];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s-%d", directory, name, number);
+    file = fopen(path, "w");
+    TEST_CHECK(file != NULL, "cannot make %s", path);
+    fclose(file);
+}
+
+void test_file_await(const char *directory, const char *name, int number)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s-%d", directory, name, number);
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+}
+
 void test_delay(uint64_t *state)
 {
     uint64_t random = test_random(state);

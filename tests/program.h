@@ -22,6 +22,10 @@ void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 
             test_fail(__VA_ARGS__); \
     } while (0)
 
+/* The file NAME-NUMBER in the directory: make it, and wait for it without a call of MPI. */
+void test_file_make(const char *directory, const char *name, int number);
+void test_file_await(const char *directory, const char *name, int number);
+
 /* For program.c: print that line by the means of MPI or of OpenSHMEM, and end the job. */
 void test_abort(const char *text) __attribute__((noreturn));
 
@@ -42,6 +46,9 @@ uint64_t test_environment(const char *name, uint64_t value_default);
 extern uint64_t test_seed_job;
 uint64_t test_seed(uint64_t purpose);
 uint64_t test_random(uint64_t *state);
+
+/* A random order of 0 to count - 1. */
+void test_shuffle(int *order, int count, uint64_t *state);
 
 /* Wait: often not at all, else up to a millisecond, spinning or asleep. */
 void test_delay(uint64_t *state);

@@ -307,6 +307,13 @@ took() {
     esac
 }
 
+# NAME VALUE ALLOWED: a value that is none, in a file of parameters.
+malformed_file() {
+    echo "${prefix}_$1 = $2" >"$work/params"
+    export OMPI_MCA_mca_base_param_files=$work/params
+    row_job "+ | 3 | quiet sim | early_exit 20 | only/$1=$2 is invalid; allowed: $3.*; the component is disabled/"
+}
+
 # REASON: the user got one line with this reason, and no other line.
 one_line() {
     lines 1 "$who:"

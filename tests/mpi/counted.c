@@ -33,15 +33,15 @@ static void use(MPI_Comm comm, long after, uint32_t id)
     struct test_proof proof;
 
     test_proof_begin(&proof, comm, "a counted communicator", 0, id);
+    proof.ahead = OUTSTANDING;
     for (long i = 0; i < after + MORE; i++) {
         bool blocking = test_random(&ours) % 3 == 0;
 
         test_delay(&mine);
-        test_proof_enter(&proof);
         if (blocking) {
-            MPI_Barrier(comm);
-            test_proof_look(&proof, proof.round, OUTSTANDING);
+            test_proof_barrier(&proof);
         } else {
+            test_proof_enter(&proof);
             MPI_Ibarrier(comm, &requests[outstanding++]);
         }
         if (outstanding == OUTSTANDING || test_random(&ours) % 4 == 0)

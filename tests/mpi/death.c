@@ -9,15 +9,11 @@
  * 2: a rank that has left the fatal round waits in MPI_Recv for the last rank, which sends after it
  * 3: a rank that has left the fatal round frees the communicator, and then waits as in 2
  * 4: a rank that has left the fatal round is in MPI_Finalize
- * 5: nonblocking barriers in progress when the device dies, and the communicator freed meanwhile
  * 6: several communicators, some of them made after the death
  * 7: rank 0 enters the fatal round when all others have notified each other, with a nonblocking
  *    barrier, and then stays out of MPI until they have left
  * 8: as 7, but the notifications have arrived before rank 0 calls MPI_Ibarrier
  * 9: only nonblocking barriers from the second one on, until the last but one
- * 10: rank 0 has much traffic queued ahead of its notifications in the fatal round, and then stays
- *     out of MPI until all others have left that round
- * 11: as 10, with a nonblocking barrier
  * 12: nonblocking barriers of a communicator with the only group, during ROUNDS barriers of
  *     MPI_COMM_WORLD
  *
@@ -30,31 +26,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MORE   20 /* barriers after that */
-#define WINDOW 5
-
-/* Messages that are short enough to leave without the receiver: about 190 MB, far more than a
- * connection takes at once. */
-#define QUEUED       6000
-#define QUEUED_BYTES 32768
+#define MORE 20 /* barriers after that */
 
 /* Up to the fatal round, which is included. */
 static void fatal_round(struct test_proof *proof, long rounds)
 {
     for (long i = 0; i <= rounds; i++)
         test_proof_barrier(proof);
-}
-
-/* Each rank sends to the ranks below it when it has left; the last rank sends first. */
-static void chain(void)
-{
-    int token = 1;
-
-    test_step("a receive from the rank that is stuck");
-    if (test_rank + 1 < test_size)
-        MPI_Recv(&token, 1, MPI_INT, test_rank + 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (test_rank > 0)
-        MPI_Send(&token, 1, MPI_INT, test_rank - 1, 1, MPI_COMM_WORLD);
 }
 
 /*
@@ -77,42 +55,6 @@ static void delayed(MPI_Comm comm, long rounds, int slot, uint32_t id)
             test_proof_barrier(&proof);
     }
     test_proof_end(&proof);
-}
-
-static void nonblocking(long rounds)
-{
-    uint64_t mine = test_seed((uint64_t)test_rank + 1);
-    MPI_Request requests[WINDOW];
-    uint64_t round[WINDOW];
-    struct test_proof proof;
-    MPI_Comm comm;
-
-    for (uint32_t id = 1; id <= (uint32_t)rounds; id++) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        test_step("nonblocking barriers");
-        test_proof_begin(&proof, comm, "nonblocking barriers of a dying device", 1, id);
-        test_proof_enter(&proof);
-        MPI_Barrier(comm);
-        test_proof_look(&proof, proof.round, WINDOW + 1);
-        for (int i = 0; i < WINDOW; i++) {
-            test_delay(&mine);
-            test_proof_enter(&proof);
-            round[i] = proof.round;
-            MPI_Ibarrier(comm, &requests[i]);
-        }
-        if (id % 2 == 0)
-            MPI_Comm_free(&comm);
-        else
-            MPI_Barrier(comm);
-        for (int i = 0; i < WINDOW; i++) {
-            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-            test_proof_look(&proof, round[i], WINDOW + 1);
-        }
-        proof.comm = MPI_COMM_WORLD;
-        test_proof_end(&proof);
-        if (comm != MPI_COMM_NULL)
-            MPI_Comm_free(&comm);
-    }
 }
 
 /* One second: the others have notified each other by then, or the test shows nothing. */
@@ -146,40 +88,6 @@ static void last(long rounds, bool progress)
     test_proof_enter(&proof); /* has left it */
     if (test_rank == 0)
         test_proof_await(&proof, proof.round);
-    MPI_Barrier(MPI_COMM_WORLD);
-    test_proof_end(&proof);
-}
-
-/* The device dies for all members at once, and none has bypassed it in that round. */
-static void queued(long rounds, bool blocking)
-{
-    static char bytes[QUEUED_BYTES];
-    static MPI_Request requests[QUEUED];
-    MPI_Request request;
-    struct test_proof proof;
-
-    test_proof_begin(&proof, MPI_COMM_WORLD, "notifications behind other traffic", 0, 1);
-    for (long i = 0; i < rounds; i++)
-        test_proof_barrier(&proof);
-    test_step("a barrier behind queued messages");
-    for (int i = 0; test_rank == 0 && i < QUEUED; i++)
-        MPI_Isend(bytes, QUEUED_BYTES, MPI_BYTE, test_size - 1, 1, MPI_COMM_WORLD, &requests[i]);
-    test_proof_enter(&proof);
-    if (blocking) {
-        MPI_Barrier(MPI_COMM_WORLD);
-    } else {
-        MPI_Ibarrier(MPI_COMM_WORLD, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    test_proof_look(&proof, proof.round, 1);
-    test_proof_enter(&proof); /* has left it */
-    test_step("outside MPI, until all have left that barrier");
-    if (test_rank == 0) {
-        test_proof_await(&proof, proof.round);
-        MPI_Waitall(QUEUED, requests, MPI_STATUSES_IGNORE);
-    }
-    for (int i = 0; test_rank == test_size - 1 && i < QUEUED; i++)
-        MPI_Recv(bytes, QUEUED_BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     test_proof_end(&proof);
 }
@@ -266,7 +174,8 @@ int main(int argc, char **argv)
     case 2:
         test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
         fatal_round(&proof, rounds);
-        chain();
+        test_step("a receive from the rank that is stuck");
+        test_chain();
         for (int i = 0; i < MORE; i++)
             test_proof_barrier(&proof);
         test_proof_end(&proof);
@@ -276,7 +185,8 @@ int main(int argc, char **argv)
         test_proof_begin(&proof, comm, "a communicator", 0, 1);
         fatal_round(&proof, rounds);
         MPI_Comm_free(&comm);
-        chain();
+        test_step("a receive from the rank that is stuck");
+        test_chain();
         proof.comm = MPI_COMM_WORLD;
         test_proof_end(&proof);
         delayed(MPI_COMM_WORLD, MORE, 1, 1);
@@ -285,19 +195,12 @@ int main(int argc, char **argv)
         test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
         fatal_round(&proof, rounds);
         break;
-    case 5:
-        nonblocking(rounds);
-        break;
     case 7:
     case 8:
         last(rounds, mode == 8);
         break;
     case 9:
         only_nonblocking(rounds);
-        break;
-    case 10:
-    case 11:
-        queued(rounds, mode == 10);
         break;
     case 12:
         meanwhile(rounds);

@@ -6,36 +6,6 @@
 
 died='/MPI_COMM_WORLD .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on /'
 
-# RANKS DEATHS SEED [HOSTS]: DEATHS deaths at random points, in all modes that allow any point. HOSTS:
-# with groups among the leaders of at most so many pretended hosts; "domains": of one of the devices of two domains.
-deaths() {
-    local ranks=$1 deaths=$2 hosts=${4-0} arrivers=$1 jobs died=0 kinds=5 options text=''
-    local modes=('1 25' '5 8' '6 6' '9 40')
-    RANDOM=$3
-    for ((jobs = 0; died < deaths; jobs++)); do
-        # Some deaths come after the last barrier, or in it. No rank then needs another path, and
-        # nothing is reported. They do not count.
-        [ "$jobs" -lt $((3 * deaths)) ] || fail "the device died in $died of $jobs jobs only"
-        case $hosts in
-        0) random_death 5 "$ranks" 15 && options="sim?$death" ;;
-        domains)
-            random_death 4 2 15
-            options="sim hosts=4 devices=?$death,-"
-            [ $((RANDOM % 2)) -eq 0 ] || options="sim hosts=4 devices=-,?$death"
-            text=$(domains_text 4)
-            ;;
-        *)
-            arrivers=$((1 + RANDOM % (hosts < ranks ? hosts : ranks)))
-            random_death 5 "$arrivers" 15
-            options="sim?$death hierarchy=node hosts=$arrivers"
-            ;;
-        esac
-        row_job "+ | $ranks | $options retry_after=1 GBA_TEST_SEED=$RANDOM | death ${modes[RANDOM % 4]}$text"
-        ! grep -q 'stopped answering' "$out" || died=$((died + 1))
-    done
-    echo "$died deaths in $jobs jobs"
-}
-
 # A rank lacks the plugin, and the selection names it: Open MPI ends the job.
 lacks_named() {
     limit 60
@@ -44,15 +14,6 @@ lacks_named() {
     # mpirun of 4.1 loses a help message now and then, and says so.
     ! grep -q 'ORTE_ERROR_LOG: Data unpack.*show_help' "$out" || fails job -np 2 -- early_exit 20
     lines 1 'Component: *gba_barrier'
-}
-
-# NAME VALUE ALLOWED: a value that is none, in a file of parameters.
-malformed_file() {
-    limit 60
-    echo "coll_gba_barrier_$1 = $2" >"$work/params"
-    export OMPI_MCA_mca_base_param_files=$work/params
-    job --mca coll_gba_barrier_device_path sim -np 3 -- early_exit 20
-    one_line "$1=$2 is invalid; allowed: $3.*; the component is disabled"
 }
 
 # A device whose state this user may not read. Root may, so root runs the case as the user nobody.
@@ -129,7 +90,7 @@ END
 
 # A rank leaves the fatal round before the others, comes to it last, or is not in MPI.
 faults_death() {
-    local ranks mode kind options
+    local ranks mode options
     rows <<END
 # Notifications are not out while the service hands them to the PML.
 death-posted | 1 | quiet default | posted | /^posted: right$/
@@ -137,10 +98,10 @@ death-posted | 1 | quiet default | posted | /^posted: right$/
 # the path for ranks that share cores, as mpi_yield_when_idle says, also if there is a core for each.
 death-meanwhile | 2 | sim?groups=1&die_after=5 retry_after=1 agree_after=0 | death 12 50
   | /software: counter in shared memory, 2 members on one host, from barrier [0-9]+ on; the device stopped/
-# Rank 0 leaves the fatal round only when its notifications are out. Two ranks only: a third rank would notify the
+# Rank 0 leaves the fatal round, the 22nd, only when its notifications are out. Two ranks only: a third rank would notify the
 # last one as well, and its notifications are not held.
-death-queued-blocking | 2 | sim?die_after=5 tcp retry_after=1 | death 10 5 | $died
-death-queued-nonblocking | 2 | sim?die_after=5 tcp retry_after=1 | death 11 5 | $died
+death-queued-blocking | 2 | sim?die_after=21 tcp retry_after=1 | queued WORK 1 | $died
+death-queued-nonblocking | 2 | sim?die_after=21 tcp retry_after=1 | queued WORK 2 | $died
 # Only rank 0 sees the end of the fatal round, and then joins no collective call. All its rounds are counted: those
 # of the device, and the fatal one.
 death-left-2-@ | 2 3 4 7 16 | sim?die_after=5&die_release=1 retry_after=5 | death 2 5 | sim=7 software=19 | $died
@@ -167,13 +128,11 @@ END
         for mode in 7 8; do
             rows <<<"death-last-$mode-$ranks | $ranks | sim?die_arrival=$((5 * ranks + 1)) | death $mode 5 | $died"
         done
-        test_case "death-random-$ranks" deaths "$ranks" "$(soak 13 200)" "${GBA_TEST_SEED:-1}"
-        test_case "death-node-$ranks" deaths "$ranks" "$(soak 6 100)" "${GBA_TEST_SEED:-1}" 5
+        # Many deaths at random points in one job; "run --deaths" has more.
+        test_case "death-random-$ranks" soaked flat "$ranks" "$(soak 13 200)" "${GBA_TEST_SEED:-1}" 20
+        test_case "death-node-$ranks" soaked leaders "$ranks" "$(soak 6 100)" "${GBA_TEST_SEED:-1}" 20
     done
-    # Many deaths in one job; "run --deaths" has more.
-    for kind in flat-5 leaders-7 domains-4 nonblocking-3; do
-        test_case "death-soak-$kind" soaked "${kind%-*}" "${kind#*-}" 1 "${GBA_TEST_SEED:-1}" 20
-    done
+    test_case death-soak-nonblocking-3 soaked nonblocking 3 1 "${GBA_TEST_SEED:-1}" 20
 }
 
 # Ranks that test rarely, by shared memory and TCP. The number of calls of MPI is limited, not the time.

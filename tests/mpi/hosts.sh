@@ -113,11 +113,15 @@ END
     for kind in flat-v1 node-v1; do
         # The default osc component of Debian's Open MPI cannot create a window over TCP, with or without plugin.
         rows <<<"hosts$hosts-$kind-progress | 2 | kind=$kind .osc=pt2pt --map-by=slot | progress | took"
-        [ "$hosts" -ne 3 ] || for program in kinds colls threads outstanding ibarrier churn; do
+        [ "$hosts" -ne 3 ] || for program in kinds colls threads ibarrier churn; do
             rows <<<"hosts3-$kind-$program | 2.1 | kind=$kind --map-by=node | $program | took"
         done
     done
-    [ "$hosts" -ne 3 ] || rows <<<"hosts3-flat-tree-ibarrier | 2.1 | kind=flat-tree --map-by=node | ibarrier | took"
+    [ "$hosts" -ne 3 ] || rows <<'END'
+hosts3-flat-tree-ibarrier | 2.1 | kind=flat-tree --map-by=node | ibarrier | took
+hosts3-flat-v1-outstanding | 2.1 | kind=flat-v1 --map-by=node | ibarrier 8 | took
+hosts3-node-v1-outstanding | 2.1 | kind=node-v1 --map-by=node | ibarrier 8 | took
+END
     # Rank 0 leaves a barrier while there is much to send before its signal. With radix 3 two ranks more mean a second
     # round, in which rank 0 waits for rank 1, which then has its signal.
     [ "$hosts" -ne 2 ] || for kind in flat-v1 flat-v2 node-v1 flat-tree; do

@@ -13,11 +13,11 @@
  * Open MPI 4.1's own nonblocking barrier, which does not retain the communicator. 6: for a device
  * that dies during nonblocking barriers; all members leave it in the next blocking one. 7, for two
  * ranks and messages that wait for memory (ibarrier_nested in cases.sh): a communicator that ends
- * within the call of a nonblocking barrier on another one.
+ * within the call of a nonblocking barrier on another one. 8: the communicator is freed with
+ * messages and nonblocking collectives in progress, and others are never freed.
  */
 #include "tests/mpi/test.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "gba/base/order.h"
@@ -30,6 +30,9 @@
 #define PENDING       6
 #define PENDING_BYTES 1000000
 
+#define WORDS  50000 /* more than the eager limit of any transport */
+#define LEAKED 5
+
 enum { BY_WAIT, BY_TEST, BY_WAITALL, BY_WAITANY, BY_TESTSOME, BY_WAITSOME, BY_TESTALL, WAYS };
 
 /* Requests in progress on one communicator, and the round of each. */
@@ -39,10 +42,20 @@ struct batch {
     uint64_t rounds[MANY];
 };
 
+static struct batch *batch_begin(MPI_Comm comm, const char *what, int slot, uint32_t id)
+{
+    struct batch *batch = malloc(sizeof *batch);
+
+    TEST_CHECK(batch != NULL, "no memory");
+    test_proof_begin(&batch->proof, comm, what, slot, id);
+    /* The others may have called all barriers of the batch, and the blocking ones between them. */
+    batch->proof.ahead = 2 * MANY;
+    return batch;
+}
+
 static void batch_look(const struct batch *batch, int i)
 {
-    /* The others may have called all barriers of the batch, and the blocking ones between them. */
-    test_proof_look(&batch->proof, batch->rounds[i], 2 * MANY);
+    test_proof_look(&batch->proof, batch->rounds[i], batch->proof.ahead);
     TEST_CHECK(batch->requests[i] == MPI_REQUEST_NULL, "a request is not null when it is over");
 }
 
@@ -112,9 +125,7 @@ static void other_collective(struct batch *batch, uint64_t random)
     MPI_Comm_size(comm, &size);
     switch (random % 8) {
     case 0:
-        test_proof_enter(&batch->proof);
-        MPI_Barrier(comm);
-        test_proof_look(&batch->proof, batch->proof.round, 2 * MANY);
+        test_proof_barrier(&batch->proof);
         return;
     case 1:
         MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -137,10 +148,8 @@ static void other_collective(struct batch *batch, uint64_t random)
 static void batch_run(MPI_Comm comm, int slot, uint32_t id, int count, int way, uint64_t *pause)
 {
     uint64_t ours = test_seed(id);
-    struct batch *batch = malloc(sizeof *batch);
+    struct batch *batch = batch_begin(comm, "ibarrier", slot, id);
 
-    TEST_CHECK(batch != NULL, "no memory");
-    test_proof_begin(&batch->proof, comm, "ibarrier", slot, id);
     for (int i = 0; i < count; i++) {
         test_delay(pause);
         batch_start(batch, i);
@@ -204,13 +213,12 @@ static void refused(MPI_Comm comm)
 /* MPI_Comm_free with all barriers of a batch in progress. */
 static void freed(void)
 {
-    struct batch *batch = malloc(sizeof *batch);
+    struct batch *batch;
     MPI_Comm comm;
 
-    TEST_CHECK(batch != NULL, "no memory");
     test_step("a communicator freed with nonblocking barriers");
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    test_proof_begin(&batch->proof, comm, "ibarriers on a freed communicator", 5, 7000);
+    batch = batch_begin(comm, "ibarriers on a freed communicator", 5, 7000);
     MPI_Barrier(comm);
     for (int i = 0; i < MANY; i++)
         batch_start(batch, i);
@@ -243,7 +251,6 @@ static void everything(void)
 }
 
 struct worker {
-    pthread_t thread;
     int number;
     MPI_Comm comm;
 };
@@ -270,12 +277,9 @@ static void threads(void)
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
     }
     test_step("threads with nonblocking barriers");
+    test_threads(work, workers, sizeof workers[0], THREADS);
     for (int i = 0; i < THREADS; i++)
-        TEST_CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(workers[i].thread, NULL);
         MPI_Comm_free(&workers[i].comm);
-    }
 }
 
 /* An error of the program, which may have any consequence except a hang or a crash. */
@@ -321,18 +325,15 @@ static void alone(void)
 
 static void died(void)
 {
-    struct batch *batch = malloc(sizeof *batch);
+    struct batch *batch;
 
-    TEST_CHECK(batch != NULL, "no memory");
     test_step("nonblocking barriers on a device that dies");
     MPI_Barrier(MPI_COMM_WORLD);
-    test_proof_begin(&batch->proof, MPI_COMM_WORLD, "ibarriers and a device that dies", 7, 9000);
+    batch = batch_begin(MPI_COMM_WORLD, "ibarriers and a device that dies", 7, 9000);
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < MANY / 10; i++)
             batch_start(batch, i);
-        test_proof_enter(&batch->proof);
-        MPI_Barrier(MPI_COMM_WORLD);
-        test_proof_look(&batch->proof, batch->proof.round, 2 * MANY);
+        test_proof_barrier(&batch->proof);
         batch_end(batch, MANY / 10, round % WAYS);
     }
     test_proof_end(&batch->proof);
@@ -379,9 +380,58 @@ static void nested(void)
     MPI_Comm_free(&comm);
 }
 
+/* MPI_Comm_free only marks the communicator: the work in progress completes normally. */
+static void freed_with_work(bool used_before)
+{
+    int *out = malloc(WORDS * sizeof out[0]), *in = malloc(WORDS * sizeof in[0]);
+    int root = test_rank == 0 ? 4711 : 0, one = 1, sum = 0;
+    int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size;
+    MPI_Request requests[5];
+    MPI_Comm comm;
+
+    TEST_CHECK(out != NULL && in != NULL, "no memory");
+    for (int i = 0; i < WORDS; i++) {
+        out[i] = test_rank * WORDS + i;
+        in[i] = -1;
+    }
+    test_step("a communicator freed with work outstanding");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (used_before)
+        MPI_Barrier(comm);
+    MPI_Irecv(in, WORDS, MPI_INT, previous, 5, comm, &requests[0]);
+    MPI_Isend(out, WORDS, MPI_INT, next, 5, comm, &requests[1]);
+    MPI_Ibcast(&root, 1, MPI_INT, 0, comm, &requests[2]);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[3]);
+    if (used_before)
+        MPI_Barrier(comm);
+    MPI_Ibarrier(comm, &requests[4]);
+    MPI_Comm_free(&comm);
+    MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+    TEST_CHECK(root == 4711 && sum == test_size, "wrong values from a freed communicator");
+    for (int i = 0; i < WORDS; i++)
+        TEST_CHECK(in[i] == previous * WORDS + i, "message on a freed communicator is damaged");
+    free(out);
+    free(in);
+}
+
+static void outstanding(void)
+{
+    MPI_Comm never_freed;
+
+    for (int i = 0; i < 4 * REPEATS; i++)
+        freed_with_work(i % 2 == 0);
+    for (int i = 0; i < LEAKED; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &never_freed);
+        MPI_Barrier(never_freed);
+        MPI_Comm_split(never_freed, test_rank % 2, 0, &never_freed);
+        MPI_Barrier(never_freed);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static void (*const modes[])(void) = {everything, threads, leaked, alone, freed, died, nested};
+    static void (*const modes[])(void) = {everything, threads, leaked, alone,
+                                          freed,      died,    nested, outstanding};
     long mode = argc > 1 ? strtol(argv[1], NULL, 0) : 1;
 
     test_begin(&argc, &argv, mode == 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);

@@ -39,6 +39,7 @@ static void begin(struct subject *s, int slot)
     else
         MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
     test_proof_begin(&s->proof, s->comm, "a mixture", 2 * slot, ids);
+    s->proof.ahead = 4 * WINDOW;
     test_proof_begin(&s->started, s->comm, "a persistent one", 2 * slot + 1, ids++);
     s->persists = test_barrier_init(s->comm, &s->persistent);
 }
@@ -48,7 +49,7 @@ static void complete(struct subject *s)
 {
     for (int i = 0; i < s->count; i++) {
         MPI_Wait(&s->requests[i], MPI_STATUS_IGNORE);
-        test_proof_look(&s->proof, s->round[i], 4 * WINDOW);
+        test_proof_look(&s->proof, s->round[i], s->proof.ahead);
     }
     s->count = 0;
     if (s->active) {
@@ -85,9 +86,7 @@ static void step(struct subject *s, uint64_t ours, uint64_t *mine)
     case 0:
     case 1:
     case 2:
-        test_proof_enter(&s->proof);
-        MPI_Barrier(s->comm);
-        test_proof_look(&s->proof, s->proof.round, 4 * WINDOW);
+        test_proof_barrier(&s->proof);
         break;
     case 3:
     case 4:

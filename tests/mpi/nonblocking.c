@@ -12,7 +12,6 @@
  */
 #include "tests/mpi/test.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +43,7 @@ static void calls_begin(struct calls *calls, MPI_Comm comm, int slot, uint32_t i
 {
     memset(calls, 0, sizeof *calls);
     test_proof_begin(&calls->proof, comm, "an agreement in a nonblocking barrier", slot, id);
+    calls->proof.ahead = (uint32_t)after + 2 * MORE;
     MPI_Comm_size(comm, &calls->size);
     calls->requests = calloc((size_t)after + MORE, sizeof(MPI_Request));
     calls->list = calloc((size_t)after + MORE, sizeof calls->list[0]);
@@ -88,7 +88,7 @@ static void call_check(const struct calls *calls, int i)
     const struct call *call = &calls->list[i];
 
     if (BARRIER == call->kind)
-        test_proof_look(&calls->proof, call->round, (uint32_t)after + 2 * MORE);
+        test_proof_look(&calls->proof, call->round, calls->proof.ahead);
     if (REDUCE == call->kind)
         TEST_CHECK(call->sum == call->mine * calls->size, "a reduction gave %d", call->sum);
     for (int rank = 0; call->all != NULL && rank < calls->size; rank++)
@@ -131,9 +131,7 @@ static void blocking(struct calls *calls, uint64_t random)
         MPI_Bcast(&mine, 1, MPI_INT, calls->size - 1, comm);
         break;
     case 2:
-        test_proof_enter(&calls->proof);
-        MPI_Barrier(comm);
-        test_proof_look(&calls->proof, calls->proof.round, (uint32_t)after + 2 * MORE);
+        test_proof_barrier(&calls->proof);
         break;
     default:
         break;
@@ -251,19 +249,15 @@ static void during(bool persists, uint64_t *mine)
         call_start(&calls, BARRIER);
     if (test_rank % 2 == 1)
         calls_complete(&calls, mine);
+    calls.proof.ahead = 2;
     if (!persists) {
-        test_proof_enter(&calls.proof);
-        MPI_Barrier(comm);
-        test_proof_look(&calls.proof, calls.proof.round, 2);
+        test_proof_barrier(&calls.proof);
     } else if (test_barrier_init(comm, &request)) {
-        for (int i = 0; i < 5; i++) {
-            test_proof_enter(&calls.proof);
-            MPI_Start(&request);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-            test_proof_look(&calls.proof, calls.proof.round, 2);
-        }
+        for (int i = 0; i < 5; i++)
+            test_proof_start(&calls.proof, &request);
         MPI_Request_free(&request);
     }
+    calls.proof.ahead = (uint32_t)after + 2 * MORE;
     for (int i = 0; i < 2; i++)
         call_start(&calls, BARRIER);
     calls_complete(&calls, mine);
@@ -308,7 +302,6 @@ static void single(void)
 }
 
 struct worker {
-    pthread_t thread;
     int number;
     MPI_Comm comm;
 };
@@ -335,13 +328,9 @@ static void threads(void)
             workers[i].number = repeat * THREADS + i;
             MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
         }
+        test_threads(work, workers, sizeof workers[0], THREADS);
         for (int i = 0; i < THREADS; i++)
-            TEST_CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0,
-                       "no thread");
-        for (int i = 0; i < THREADS; i++) {
-            pthread_join(workers[i].thread, NULL);
             MPI_Comm_free(&workers[i].comm);
-        }
     }
 }
 

@@ -109,6 +109,7 @@ void test_proof_begin(struct test_proof *proof, MPI_Comm comm, const char *what,
     proof->what = what;
     proof->slot = slot;
     proof->round = (uint64_t)id << 32;
+    proof->ahead = 1;
 }
 
 void test_proof_enter(struct test_proof *proof)
@@ -165,7 +166,15 @@ void test_proof_barrier(struct test_proof *proof)
     inside = proof;
     MPI_Barrier(proof->comm);
     inside = NULL;
-    test_proof_look(proof, proof->round, 1);
+    test_proof_look(proof, proof->round, proof->ahead);
+}
+
+void test_proof_start(struct test_proof *proof, MPI_Request *request)
+{
+    test_proof_enter(proof);
+    MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    test_proof_look(proof, proof->round, proof->ahead);
 }
 
 void test_proof_ibarrier(struct test_proof *proof)

@@ -15,10 +15,6 @@
  * the device, in a communicator that makes nonblocking barriers only. 4: MPI_Barrier after
  * nonblocking barriers that detect the death of the device, and before an agreement.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tests/mpi/test.h"
 
 /* Together 64 MiB; the buffers of a TCP connection grow to some 10 MiB. Eager: ob1 keeps a copy of
@@ -26,8 +22,9 @@
 #define MESSAGES 2048
 #define BYTES    32768
 
-/* Nonblocking barriers in mode 3 from the first one on: more than the device completes, and those
- * that detect its death. */
+/* Barriers after the first one. In mode 3: more than the device completes, and those that detect
+ * its death. With `die_after=21` in modes 1 and 2 the next one is the fatal one, and notifications
+ * of the death wait behind the data. */
 #define BARRIERS 20
 
 /* The same in mode 4. The device completes five rounds with `die_after=5`, and after two more all
@@ -35,32 +32,6 @@
 #define DETECTED 6
 
 static const char *directory;
-
-static void file_name(char *name, size_t len, const char *what, int rank)
-{
-    snprintf(name, len, "%s/queued-%s-%d", directory, what, rank);
-}
-
-static void file_make(const char *what)
-{
-    char name[512];
-    FILE *file;
-
-    file_name(name, sizeof name, what, test_rank);
-    file = fopen(name, "w");
-    TEST_CHECK(file != NULL, "cannot make %s", name);
-    fclose(file);
-}
-
-/* Without a call of MPI. */
-static void file_await(const char *what, int rank)
-{
-    char name[512];
-
-    file_name(name, sizeof name, what, rank);
-    while (access(name, F_OK) != 0)
-        usleep(1000);
-}
 
 static void barrier(int mode)
 {
@@ -82,12 +53,12 @@ static void sender(int mode)
     test_step("posting");
     for (int i = 0; i < MESSAGES; i++)
         MPI_Isend(data, BYTES, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
-    file_make("posted");
+    test_file_make(directory, "posted", test_rank);
     test_step("the barrier, as the sender");
     barrier(mode);
     test_step("waiting outside MPI until all have left the barrier");
     for (int rank = 1; rank < test_size; rank++)
-        file_await("left", rank);
+        test_file_await(directory, "left", rank);
     test_step("the end of the sends");
     MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE);
 }
@@ -97,10 +68,10 @@ static void receiver(int mode)
     static char data[BYTES];
 
     test_step("waiting for the sender");
-    file_await("posted", 0);
+    test_file_await(directory, "posted", 0);
     test_step("the barrier");
     barrier(mode);
-    file_make("left");
+    test_file_make(directory, "left", test_rank);
     test_step("the receives");
     for (int i = 0; test_rank == 1 && i < MESSAGES; i++)
         MPI_Recv(data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -120,5 +91,6 @@ int main(int argc, char **argv)
         sender(mode);
     else
         receiver(mode);
+    MPI_Barrier(MPI_COMM_WORLD); /* after a death the ranks agree on another path */
     return test_end();
 }

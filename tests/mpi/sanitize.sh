@@ -115,7 +115,7 @@ all_asan() {
         rows <<END
 asan-early_exit-4-$device | 4 | $watched | early_exit 60 | took
 asan-kinds-3-$device | 3 | $watched | kinds | took
-asan-outstanding-3-$device | 3 | $watched | outstanding | took
+asan-outstanding-3-$device | 3 | $watched | ibarrier 8 | took
 asan-ibarrier-3-$device-1 | 3 | $watched | ibarrier 1 | took
 asan-ibarrier-4-$device-5 | 4 | $watched | ibarrier 5 | took
 asan-threads-3-$device | 3 | $watched | threads 3 | took

@@ -246,18 +246,6 @@ static void wait_all(struct soaked *s)
     s->foreign = false;
 }
 
-/* Each rank sends to the next lower one when it has left; the last rank sends first. So a rank that
- * the device has released waits for one that it has not. */
-static void chain(void)
-{
-    int token = 1;
-
-    if (test_rank + 1 < test_size)
-        MPI_Recv(&token, 1, MPI_INT, test_rank + 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (test_rank > 0)
-        MPI_Send(&token, 1, MPI_INT, test_rank - 1, 1, MPI_COMM_WORLD);
-}
-
 /* One step on one communicator: the same on all members, drawn from `ours`. */
 static void act(struct soaked *s, uint64_t *ours, uint64_t *mine)
 {
@@ -265,7 +253,7 @@ static void act(struct soaked *s, uint64_t *ours, uint64_t *mine)
 
     test_delay(mine);
     if (drawn == 0)
-        chain();
+        test_chain();
     else if (s->style == 3 || (s->style == 1 && drawn < 4))
         block(s);
     else if (drawn == 4 || s->pending == WINDOW)

@@ -4,6 +4,7 @@
 #include "tests/mpi/test.h" /* first: the extensions need mpi.h */
 
 #include <mpi-ext.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,28 @@ void test_abort(const char *text)
     fprintf(stderr, "FAIL %s: rank %d: %s\n", program, test_rank, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
+}
+
+void test_chain(void)
+{
+    int token = 1;
+
+    if (test_rank + 1 < test_size)
+        MPI_Recv(&token, 1, MPI_INT, test_rank + 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (test_rank > 0)
+        MPI_Send(&token, 1, MPI_INT, test_rank - 1, 1, MPI_COMM_WORLD);
+}
+
+void test_threads(void *(*work)(void *), void *items, size_t bytes, int count)
+{
+    pthread_t thread[TEST_SLOTS];
+
+    TEST_CHECK(count <= TEST_SLOTS, "too many threads");
+    for (int i = 0; i < count; i++)
+        TEST_CHECK(pthread_create(&thread[i], NULL, work, (char *)items + (size_t)i * bytes) == 0,
+                   "no thread");
+    for (int i = 0; i < count; i++)
+        pthread_join(thread[i], NULL);
 }
 
 bool test_barrier_init(MPI_Comm comm, MPI_Request *request)

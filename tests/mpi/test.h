@@ -32,6 +32,13 @@ int test_end(void);
 /* The current step of the program, for the line of the watchdog. A constant string. */
 void test_step(const char *what);
 
+/* Each rank sends to the next lower one when it has left a barrier; the last rank sends first. So a
+ * rank that a dying device has released waits for one that it has not. */
+void test_chain(void);
+
+/* Run `work` in `count` threads at once, for each of the items of `bytes` bytes. */
+void test_threads(void *(*work)(void *), void *items, size_t bytes, int count);
+
 /* MPI_Barrier_init, which Open MPI 4.1 has as an extension. Returns false if this Open MPI lacks
  * it, with a null request. */
 bool test_barrier_init(MPI_Comm comm, MPI_Request *request);
@@ -46,6 +53,7 @@ struct test_proof {
     const char *what; /* for the line of a failure */
     int slot;
     uint64_t round; /* id << 32 | rounds done */
+    uint32_t ahead; /* that others may be in test_proof_barrier, 1 unless set after the begin */
     int members;
     int *world; /* the rank in MPI_COMM_WORLD of each member to check, or -1 */
 };
@@ -58,8 +66,10 @@ struct test_proof {
 void test_proof_begin(struct test_proof *proof, MPI_Comm comm, const char *what, int slot,
                       uint32_t id);
 
-/* One barrier, proved. ibarrier: the nonblocking one, tested until it is done. */
+/* One barrier, proved. ibarrier: the nonblocking one, tested until it is done. start: a persistent
+ * one. */
 void test_proof_barrier(struct test_proof *proof);
+void test_proof_start(struct test_proof *proof, MPI_Request *request);
 void test_proof_ibarrier(struct test_proof *proof);
 
 /* The parts, for other uses. Note that this process enters the next round. Check that all have

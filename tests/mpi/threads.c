@@ -6,15 +6,12 @@
  *
  *   threads [COMMUNICATORS PER THREAD]
  */
-#include <pthread.h>
-
 #include "tests/mpi/test.h"
 
 #define THREADS 4
 #define ROUNDS  10
 
 struct worker {
-    pthread_t thread;
     int number;
     long count;
     MPI_Comm base;
@@ -78,11 +75,8 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].base);
     }
     test_step("threads that make communicators");
+    test_threads(work, workers, sizeof workers[0], THREADS);
     for (int i = 0; i < THREADS; i++)
-        TEST_CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(workers[i].thread, NULL);
         MPI_Comm_free(&workers[i].base);
-    }
     return test_end();
 }

@@ -7,36 +7,24 @@
  */
 #include <shmem.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "tests/shmem/test.h"
 
 /* Enough for the PEs to agree on a path, and for a few barriers on it. */
 #define BARRIERS 10
 
-static void file_name(char *name, size_t len, const char *directory, int barrier, int pe)
-{
-    snprintf(name, len, "%s/left-%d-%d", directory, barrier, pe);
-}
-
 int main(int argc, char **argv)
 {
-    char name[512];
-    FILE *file;
+    char name[16];
 
     test_begin("leave");
     TEST_CHECK(argc > 1, "no directory");
     for (int i = 0; i < BARRIERS; i++) {
         shmem_barrier_all();
-        file_name(name, sizeof name, argv[1], i, test_me);
-        file = fopen(name, "w");
-        TEST_CHECK(file != NULL, "cannot make %s", name);
-        fclose(file);
-        for (int pe = 1; 0 == test_me && pe < test_pes; pe++) {
-            file_name(name, sizeof name, argv[1], i, pe);
-            while (0 != access(name, F_OK))
-                usleep(1000);
-        }
+        snprintf(name, sizeof name, "left-%d", i);
+        test_file_make(argv[1], name, test_me);
+        for (int pe = 1; 0 == test_me && pe < test_pes; pe++)
+            test_file_await(argv[1], name, pe);
     }
     return test_end();
 }
