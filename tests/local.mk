@@ -392,7 +392,7 @@ EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/
 EXTRA_DIST += gba/algo/README.md
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
-GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/counted tests/mpi/death \
+GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/death \
 	tests/mpi/early_exit tests/mpi/groups tests/mpi/ibarrier tests/mpi/idle tests/mpi/kinds \
 	tests/mpi/lacking tests/mpi/late tests/mpi/leave tests/mpi/living tests/mpi/many tests/mpi/mixture \
 	tests/mpi/nonblocking tests/mpi/persistent tests/mpi/posted \

@@ -128,7 +128,7 @@ END
         for mode in 7 8; do
             rows <<<"death-last-$mode-$ranks | $ranks | sim?die_arrival=$((5 * ranks + 1)) | death $mode 5 | $died"
         done
-        # Many deaths at random points in one job; "run --deaths" has more.
+        # Many deaths at random points in one job; "run --long" has more.
         test_case "death-random-$ranks" soaked flat "$ranks" "$(soak 13 200)" "${GBA_TEST_SEED:-1}" 20
         test_case "death-node-$ranks" soaked leaders "$ranks" "$(soak 6 100)" "${GBA_TEST_SEED:-1}" 20
     done

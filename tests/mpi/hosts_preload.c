@@ -54,6 +54,12 @@ __attribute__((visibility("default"))) int sched_yield(void);
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *time);
 __attribute__((visibility("default"))) int ioctl(int file, unsigned long request, ...);
 
+/* `real` is the function that this file's replaces. */
+#define REAL(function)                   \
+    static __typeof__(&(function)) real; \
+    if (real == NULL)                    \
+    *(void **)&real = dlsym(RTLD_NEXT, #function)
+
 static unsigned long number(const char *name)
 {
     const char *text = getenv(name);
@@ -63,11 +69,9 @@ static unsigned long number(const char *name)
 
 __attribute__((visibility("default"))) int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-    static int (*real)(pid_t, size_t, cpu_set_t *);
     const unsigned long cores = number("GBA_TEST_CORES");
 
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "sched_getaffinity");
+    REAL(sched_getaffinity);
     if (0 == cores)
         return real(pid, size, set);
     memset(set, 0, size);
@@ -130,7 +134,7 @@ static void __attribute__((constructor)) start_stops(void)
 
 int clock_gettime(clockid_t id, struct timespec *time)
 {
-    static int (*real)(clockid_t, struct timespec *);
+    static __typeof__(&clock_gettime) real;
     static unsigned long faster;
     uint64_t ns;
     Dl_info info;
@@ -152,11 +156,9 @@ int clock_gettime(clockid_t id, struct timespec *time)
 
 FILE *fopen(const char *path, const char *mode)
 {
-    static FILE *(*real)(const char *, const char *);
     static char id[48]; /* read after the return, and the same each time */
 
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "fopen");
+    REAL(fopen);
     if (0 != strcmp(path, BOOT_ID))
         return real(path, mode);
     snprintf(id, sizeof id, "%08lx-0000-4000-8000-000000000000\n", pretended_host());
@@ -165,11 +167,9 @@ FILE *fopen(const char *path, const char *mode)
 
 void gba_device_choices_find(const char *list, gba_device_choices_t *choices)
 {
-    static void (*real)(const char *, gba_device_choices_t *);
     unsigned long rank = number(getenv("PMIX_RANK") != NULL ? "PMIX_RANK" : "OMPI_COMM_WORLD_RANK");
 
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "gba_device_choices_find");
+    REAL(gba_device_choices_find);
     real(list, choices);
     for (uint32_t i = 0; i < choices->count && 0 != number("GBA_TEST_NEAR"); i++)
         choices->list[i].distance =
@@ -178,13 +178,11 @@ void gba_device_choices_find(const char *list, gba_device_choices_t *choices)
 
 int opal_progress_register(int (*callback)(void))
 {
-    static int (*real)(int (*)(void));
     static bool failed;
     const char *failing = getenv("GBA_TEST_UNNOTIFIED"), *rank = getenv("PMIX_RANK");
     Dl_info info;
 
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "opal_progress_register");
+    REAL(opal_progress_register);
     if (!failed && failing != NULL && 0 == strcmp(failing, rank != NULL ? rank : "") &&
         0 != dladdr(*(void **)&callback, &info) && strstr(info.dli_fname, "gba") != NULL)
         return failed = true, -2; /* out of resource */
@@ -200,12 +198,10 @@ uint32_t gba_wire_version(void)
 
 int sched_yield(void)
 {
-    static int (*real)(void);
     static bool shown; /* a line of each thread does no harm */
     Dl_info info;
 
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "sched_yield");
+    REAL(sched_yield);
     if (!shown && 0 != number("GBA_TEST_YIELDS") &&
         0 != dladdr(__builtin_return_address(0), &info) &&
         strstr(info.dli_fname, "libgba") != NULL) {
@@ -217,7 +213,6 @@ int sched_yield(void)
 
 int ioctl(int file, unsigned long request, ...)
 {
-    static int (*real)(int, unsigned long, ...);
     void *argument;
     va_list args;
 
@@ -229,7 +224,6 @@ int ioctl(int file, unsigned long request, ...)
         ((struct gba_ioc_query *)argument)->regs_version = GBA_REGS_MAJOR << 16;
         return 0;
     }
-    if (real == NULL)
-        *(void **)&real = dlsym(RTLD_NEXT, "ioctl");
+    REAL(ioctl);
     return real(file, request, argument);
 }

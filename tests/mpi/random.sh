@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cases of "run --kills", jobs killed with SIGKILL at random points, and of "run --deaths", many deaths of devices in one
-# job (soak.c). run sources this file, after stalls.sh.
+# Cases of "run --kills", jobs killed with SIGKILL at random points, and the function of those with many deaths of
+# devices in one job (soak.c). run sources this file, after stalls.sh.
 # shellcheck disable=SC2154,SC2034 # variables of run and of stalls.sh, read and set
 
 # NUMBER: the number of groups that the simulated device reports as free.
@@ -90,7 +90,7 @@ all_kills() {
 # KIND RANKS DEATHS SEED [DEVICES]: jobs of DEVICES devices each, until DEATHS of them have died under a
 # team. KIND is flat (one group for all ranks), leaders (of at most 5 pretended hosts),
 # domains (4 pretended hosts and two devices), or nonblocking (as flat; a team's barriers are nonblocking
-# after the first one). The counts go to $logs/deaths, one line for each job.
+# after the first one).
 soaked() {
     local kind=$1 ranks=$2 deaths=$3 died=0 style=4 options counts
     RANDOM=$4
@@ -107,21 +107,5 @@ soaked() {
         [[ $counts =~ ([0-9]+)\ deaths, ]] || fail 'no counts'
         [ "${BASH_REMATCH[1]}" -gt 0 ] || fail 'no device died under a team'
         died=$((died + BASH_REMATCH[1]))
-        echo "$kind-$ranks $counts" >>"$logs/deaths"
-    done
-}
-
-# $GBA_TEST_DEATHS deaths in each of the 15 cases, 100 if it is not set: some 8 minutes on two idle cores. One mpirun
-# performs some 40 of them; soak.c says what counts as one. $GBA_TEST_SEED repeats them.
-all_deaths() {
-    local ranks kind
-    $list || rm -f "$logs/deaths"
-    for ranks in 3 5 8 16; do
-        for kind in flat leaders domains nonblocking; do
-            # Two domains need two hosts each, else a device has nothing to do.
-            [ "$kind" != domains ] || [ "$ranks" -ge 4 ] || continue
-            test_case "soak-$kind-$ranks" soaked "$kind" "$ranks" "${GBA_TEST_DEATHS:-100}" \
-                "${GBA_TEST_SEED:-1}"
-        done
     done
 }
