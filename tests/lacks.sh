@@ -18,6 +18,7 @@ lack_ended() {
 # COMMAND...: a job for each call, until none is left to fail. COMMAND passes GBA_TEST_LACK_CALL on.
 lack_jobs() {
     local call status
+    limit 60
     for ((call = 1; call < lack_most; call++)); do
         status=0
         GBA_TEST_LACK_CALL=$call "$@" || status=$?
@@ -25,4 +26,13 @@ lack_jobs() {
         grep -q '^lack_preload: call' "$out" || return 0
     done
     fail 'too many calls'
+}
+
+# PROCESS HOSTS DEVICE, for lack_jobs: from the start of the process on, it lacks each resource.
+lack_once() {
+    local options=() preload='' took
+    row_path "$3"
+    row_option preload=lack_preload
+    row_option "hosts=$2"
+    job -np 3 "${options[@]}" -x GBA_TEST_LACK_RANK="$1" -x GBA_TEST_LACK_CALL -x "LD_PRELOAD=$preload" -- early_exit 8
 }

@@ -459,9 +459,9 @@ tests_mpi_abi_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_abi_preload_la_LIBADD = $(MPI_LIBS)
 
 # OpenSHMEM programs, for tests/shmem/run.
-GBA_SHMEM_TESTS = tests/shmem/both tests/shmem/contexts tests/shmem/cores tests/shmem/death \
+GBA_SHMEM_TESTS = tests/shmem/both tests/shmem/cores tests/shmem/death \
 	tests/shmem/early_exit tests/shmem/exits tests/shmem/freed tests/shmem/leave tests/shmem/locks \
-	tests/shmem/many tests/shmem/puts tests/shmem/set_first tests/shmem/sets tests/shmem/stray \
+	tests/shmem/many tests/shmem/puts tests/shmem/sets tests/shmem/stray \
 	tests/shmem/threads
 if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)

@@ -50,19 +50,8 @@ lack_failover_once() {
         -- lacking 5 40 "$GBA_TEST_LACK_CALL" once
 }
 
-# From the start of the process.
-lack_start_once() {
-    lack_job "$@" --mca coll_gba_barrier_device_path sim -- early_exit 5
-}
-
 lack_failover() { # RANK HOSTS
-    limit 60
     lack_jobs lack_failover_once "$@"
-}
-
-lack_start() { # RANK HOSTS
-    limit 60
-    lack_jobs lack_start_once "$@"
 }
 
 all_lacks() {
@@ -72,9 +61,10 @@ all_lacks() {
             for setting in sim none node fastest; do
                 test_case "lack-first-$rank-$hosts-$setting" lack_first "$rank" "$hosts" "$setting"
             done
-            for setting in request trial failover start; do
+            for setting in request trial failover; do
                 test_case "lack-$setting-$rank-$hosts" "lack_$setting" "$rank" "$hosts"
             done
+            test_case "lack-start-$rank-$hosts" lack_jobs lack_once "$rank" "$hosts" sim
         done
     done
 }

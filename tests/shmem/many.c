@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many barriers in a row, and those inside shmem_malloc and shmem_free: many [BARRIERS] [BLOCKS] */
+/*
+ * Many barriers in a row, and those inside shmem_malloc and shmem_free:
+ *
+ *   many [BARRIERS [BLOCKS [contexts]]]
+ *
+ * contexts: one exists until shmem_finalize, and one until before it.
+ */
 #include <shmem.h>
 #include <string.h>
 
@@ -7,11 +13,16 @@
 
 int main(int argc, char **argv)
 {
+    const bool contexts = argc > 3;
+    shmem_ctx_t destroyed, kept;
     long count, blocks;
 
     test_begin("many");
     count = test_argument(argc, argv, 1, 100000);
     blocks = test_argument(argc, argv, 2, 200);
+    if (contexts)
+        TEST_CHECK(0 == shmem_ctx_create(0, &destroyed) && 0 == shmem_ctx_create(0, &kept),
+                   "no contexts");
     for (long i = 0; i < count; i++)
         i % 3 == 0 ? shmem_sync_all() : shmem_barrier_all();
     for (long i = 0; i < blocks; i++) {
@@ -28,5 +39,7 @@ int main(int argc, char **argv)
                    block[bytes - 1]);
         shmem_free(block);
     }
+    if (contexts)
+        shmem_ctx_destroy(destroyed);
     return test_end();
 }

@@ -3,6 +3,7 @@
  * Active sets: sets KIND [ROUNDS]
  *   mixed   overlapping ones, strided ones, sets of one, and all PEs, interleaved
  *   pairs   each PE with each other one that an active set of two can have
+ *   first   all PEs but the first one, which agree on the path of their set before all PEs do
  *   60      sixty different sets of two and more (needs 10 PEs)
  */
 #include <shmem.h>
@@ -56,6 +57,13 @@ static void add_pairs(void)
             add(start, log_stride, 2);
 }
 
+static void add_first(long rounds)
+{
+    add(1, 0, test_pes - 1);
+    run(rounds);
+    add(0, 0, test_pes);
+}
+
 static void add_sixty(void)
 {
     for (int log_stride = 0; log_stride < 3; log_stride++)
@@ -69,17 +77,21 @@ static void add_sixty(void)
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "mixed";
+    long rounds;
 
     test_begin("sets");
+    rounds = test_argument(argc, argv, 2, 20);
     if (strcmp(kind, "mixed") == 0)
         add_mixed();
     else if (strcmp(kind, "pairs") == 0)
         add_pairs();
+    else if (strcmp(kind, "first") == 0)
+        add_first(rounds);
     else if (strcmp(kind, "60") == 0)
         add_sixty();
     else
         test_fail("no kind \"%s\"", kind);
-    run(test_argument(argc, argv, 2, 20));
+    run(rounds);
     /* And at last the set that gets its barrier group in any case. */
     for (int i = 0; i < 20; i++)
         shmem_barrier_all();
