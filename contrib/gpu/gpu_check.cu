@@ -79,34 +79,6 @@ __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t
         (uint64_t)(1000 + gba_gpu_barrier(&member, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, limit_ns));
 }
 
-/* What a poll costs another warp of its SM, whose data is in the L1 cache: ns of a pass over the
- * words. order: of the poll; ACQ_REL: nobody polls. */
-__global__ void neighbour_kernel(const uint64_t *flag, gba_gpu_order_t order, const uint64_t *words,
-                                 uint64_t *out)
-{
-    __shared__ volatile int done;
-    uint64_t sum = 0, began;
-
-    if (0 == threadIdx.x)
-        done = 0;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        while (0 == threadIdx.x && GBA_GPU_ACQ_REL != order && 0 == done)
-            sum += gba_gpu_load(flag, order);
-    } else {
-        began = gba_gpu_clock();
-        for (uint32_t pass = 0; pass < 1000; pass++)
-            for (uint32_t i = threadIdx.x - 32; i < 2048; i += 32)
-                sum += words[(i + pass) % 2048];
-        __syncwarp();
-        if (32 == threadIdx.x)
-            out[0] = (gba_gpu_clock() - began) / 1000;
-        done = 1;
-    }
-    if (42 == sum)
-        out[1] = sum;
-}
-
 /* -------------------------------------------------------------------------- a rank on a GPU --- */
 
 struct rank {
@@ -298,25 +270,6 @@ static int times(struct member *me, void *)
     return good ? 0 : 1;
 }
 
-/* What a poll by ld.acquire costs a neighbour, and one by ld.relaxed. */
-static int neighbours(struct member *, void *)
-{
-    static const char *const names[] = {"nobody polls", "a poll by ld.acquire", "",
-                                        "a poll by ld.relaxed"};
-    uint64_t *words, *out;
-
-    CK(cudaMalloc(&words, 2048 * sizeof *words));
-    CK(cudaMemset(words, 0, 2048 * sizeof *words));
-    CK(cudaHostAlloc(&out, 4096, cudaHostAllocMapped));
-    memset(out, 0, 4096);
-    for (int order : {GBA_GPU_ACQ_REL, GBA_GPU_ACQUIRE, GBA_GPU_RELAXED}) {
-        neighbour_kernel<<<1, 64>>>(out + 64, (gba_gpu_order_t)order, words, out);
-        CK(cudaDeviceSynchronize());
-        SAY((double)out[0], "16 KiB from the L1 cache by another warp: %s", names[order]);
-    }
-    return 0;
-}
-
 /* Each rank is a process with a kernel on the GPU. arg: the device; NULL: without MPS, so that the
  * GPU switches between the processes. */
 static int processes(struct member *me, void *arg)
@@ -467,7 +420,6 @@ int main(int argc, char **argv)
         test("a killed rank: an abort ends the wait", 2, failing, "aborted", 1);
         test("a process that leaves its member", 2, failing, "leaves");
         test("times of 1 to 64 members, and in a stream", 1, times, NULL);
-        test("a poll beside another warp", 1, neighbours, NULL);
         test("2 processes without MPS", 2, processes, NULL);
     }
     printf("%d passed, %d failed\n", passed, failed);
