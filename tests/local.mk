@@ -3,40 +3,48 @@
 # automake's own defaults are for all programs of the tree. "private" keeps them from what a target
 # is made of. A program of one source file needs no line but its name in the list of its group.
 
+# The unit tests of one room, or one test, and only their programs: make check-room ROOM=agree, ROOM=agree/test_plan.
+check-room:
+	@room='$(filter tests/unit/$(ROOM) tests/unit/$(ROOM)/%,$(TESTS))' && \
+	{ test -n "$$room" || { echo "ROOM=$(ROOM) has no tests; allowed: a folder of tests/unit, or a file without its ending"; false; }; } && \
+	$(MAKE) $(AM_MAKEFLAGS) $$room && \
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS check_PROGRAMS= check_LIBRARIES= check_LTLIBRARIES= TESTS="$$room"
+.PHONY: check-room
+
 # Unit tests: cmocka, and all of libgba from inside.
 GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_switch \
-	tests/unit/test_agree_loop tests/unit/test_algo tests/unit/test_base \
-	tests/unit/test_batch_job tests/unit/test_boot_serve tests/unit/test_cdev \
-	tests/unit/test_cdev_flags tests/unit/test_cdev_open tests/unit/test_cdev_owners \
-	tests/unit/test_cdev_revoke tests/unit/test_choices tests/unit/test_choose \
-	tests/unit/test_cluster tests/unit/test_cores tests/unit/test_cost \
-	tests/unit/test_degraded tests/unit/test_device tests/unit/test_domains \
-	tests/unit/test_domains_failover tests/unit/test_facts tests/unit/test_failover \
-	tests/unit/test_hierarchy tests/unit/test_hierarchy_failures tests/unit/test_host \
-	tests/unit/test_memory_file tests/unit/test_node_flags tests/unit/test_numbering \
-	tests/unit/test_order tests/unit/test_params tests/unit/test_path tests/unit/test_plan \
-	tests/unit/test_predict tests/unit/test_processors \
-	tests/unit/test_renegotiate tests/unit/test_resources tests/unit/test_retry \
-	tests/unit/test_sched tests/unit/test_segment \
-	tests/unit/test_signals tests/unit/test_sim tests/unit/test_sim_alloc \
-	tests/unit/test_sim_fault tests/unit/test_sim_find tests/unit/test_sim_port \
-	tests/unit/test_software \
-	tests/unit/test_steer tests/unit/test_switch_client tests/unit/test_switch_connect \
-	tests/unit/test_switch_wait tests/unit/test_team \
-	tests/unit/test_topology tests/unit/test_trial tests/unit/test_trial_decisions \
-	tests/unit/test_trial_faults tests/unit/test_trial_short tests/unit/test_wait \
-	tests/unit/test_watchdog
+	tests/unit/agree/test_agree_loop tests/unit/algo/test_algo tests/unit/base/test_base \
+	tests/unit/base/test_batch_job tests/unit/bootstrap/test_boot_serve tests/unit/dev/test_cdev \
+	tests/unit/dev/test_cdev_flags tests/unit/dev/test_cdev_open tests/unit/dev/test_cdev_owners \
+	tests/unit/dev/test_cdev_revoke tests/unit/dev/test_choices tests/unit/dev/test_choose \
+	tests/unit/base/test_cluster tests/unit/team/test_cores tests/unit/agree/test_cost \
+	tests/unit/failover/test_degraded tests/unit/dev/test_device tests/unit/agree/test_domains \
+	tests/unit/failover/test_domains_failover tests/unit/failover/test_facts tests/unit/failover/test_failover \
+	tests/unit/path/test_hierarchy tests/unit/path/test_hierarchy_failures tests/unit/base/test_host \
+	tests/unit/base/test_memory_file tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
+	tests/unit/base/test_order tests/unit/base/test_params tests/unit/dev/test_path tests/unit/agree/test_plan \
+	tests/unit/agree/test_predict tests/unit/base/test_processors \
+	tests/unit/failover/test_renegotiate tests/unit/base/test_resources tests/unit/failover/test_retry \
+	tests/unit/algo/test_sched tests/unit/transport/test_segment \
+	tests/unit/bootstrap/test_signals tests/unit/shm/test_sim tests/unit/shm/test_sim_alloc \
+	tests/unit/shm/test_sim_fault tests/unit/shm/test_sim_find tests/unit/shm/test_sim_port \
+	tests/unit/team/test_software \
+	tests/unit/agree/test_steer tests/unit/switch/test_switch_client tests/unit/switch/test_switch_connect \
+	tests/unit/switch/test_switch_wait tests/unit/team/test_team \
+	tests/unit/algo/test_topology tests/unit/agree/test_trial tests/unit/agree/test_trial_decisions \
+	tests/unit/agree/test_trial_faults tests/unit/agree/test_trial_short tests/unit/team/test_wait \
+	tests/unit/team/test_watchdog
 # The model of the device, by rules of gba/spec/device.md. These link nothing but the model: it is
 # pure.
-GBA_MODEL_TESTS = tests/unit/test_control_search
+GBA_MODEL_TESTS = tests/unit/model/test_control_search
 # These can also run beside a design, and write the vectors.
-GBA_RULE_TESTS = tests/unit/test_model tests/unit/test_model_errors tests/unit/test_model_rounds \
-	tests/unit/test_control tests/unit/test_ports
+GBA_RULE_TESTS = tests/unit/model/test_model tests/unit/model/test_model_errors tests/unit/model/test_model_rounds \
+	tests/unit/model/test_control tests/unit/model/test_ports
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/test_exchange \
-	tests/unit/test_info
+GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/algo/test_exchange \
+	tests/unit/tools/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS) \
 	tests/rtl/random
@@ -144,102 +152,102 @@ $(GBA_VFIO_TESTS): private LDADD = $(CMOCKA_LIBS)
 
 if HAVE_HWLOC
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_distance tests/unit/test_place
-TESTS += tests/unit/test_distance tests/unit/test_place
+check_PROGRAMS += tests/unit/dev/test_distance tests/unit/base/test_place
+TESTS += tests/unit/dev/test_distance tests/unit/base/test_place
 endif
 endif
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_predict_engine tests/unit/test_predict_memory
-TESTS += tests/unit/test_predict_engine tests/unit/test_predict_memory
+check_PROGRAMS += tests/unit/predict/test_predict_engine tests/unit/predict/test_predict_memory
+TESTS += tests/unit/predict/test_predict_engine tests/unit/predict/test_predict_memory
 endif
-tests_unit_test_predict_engine_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
-tests_unit_test_predict_memory_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
-tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
-tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
-tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
-tests_unit_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
-EXTRA_DIST += tests/unit/two_packages.xml
+tests_unit_predict_test_predict_engine_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
+tests_unit_predict_test_predict_memory_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
+tests_unit_dev_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
+tests_unit_dev_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
+tests_unit_base_test_place_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
+tests_unit_base_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
+EXTRA_DIST += tests/unit/dev/two_packages.xml
 
 # What several of them share. The linker replaces functions of the library by those of a test.
-GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/kernel.h \
-	tests/unit/fake_driver.h tests/unit/fake_driver.c
-# The Linux driver, without the headers of the kernel, which tests/unit/kernel.h replaces.
+GBA_FAKE_KERNEL = tests/unit/dev/fake_kernel.h tests/unit/dev/fake_kernel.c tests/unit/dev/kernel.h \
+	tests/unit/dev/fake_driver.h tests/unit/dev/fake_driver.c
+# The Linux driver, without the headers of the kernel, which tests/unit/dev/kernel.h replaces.
 GBA_FAKE_DRIVER = $(addprefix $(srcdir)/contrib/driver/,gba_driver.h device.h file.h member.h event.c map.c \
 	revoke.c control.c member.c life.c join.c wait.c alloc.c calls.c file.c)
-tests/unit/driver.h: $(GBA_FAKE_DRIVER) tests/local.mk
+tests/unit/dev/driver.h: $(GBA_FAKE_DRIVER) tests/local.mk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(GBA_FAKE_DRIVER) >$@
-CLEANFILES += tests/unit/driver.h
-GBA_FAKE_DRIVER_OBJECTS = tests/unit/fake_driver.$(OBJEXT) tests/unit/gpu_test_gpu-fake_driver.$(OBJEXT)
+CLEANFILES += tests/unit/dev/driver.h
+GBA_FAKE_DRIVER_OBJECTS = tests/unit/dev/fake_driver.$(OBJEXT) tests/unit/dev/gpu_test_gpu-fake_driver.$(OBJEXT)
 $(GBA_FAKE_DRIVER_OBJECTS): private AM_CPPFLAGS += -I$(builddir)
-$(GBA_FAKE_DRIVER_OBJECTS): tests/unit/driver.h
-GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
-GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
-	tests/unit/harness_device.c tests/unit/harness_net.c \
-	tests/unit/notification_harness.c tests/unit/notification_harness.h \
+$(GBA_FAKE_DRIVER_OBJECTS): tests/unit/dev/driver.h
+GBA_THREAD_OOB = tests/unit/team/thread_oob.c tests/unit/team/thread_oob.h
+GBA_TEAM_HARNESS = tests/unit/team/team_harness.c tests/unit/team/team_harness.h \
+	tests/unit/team/harness_device.c tests/unit/team/harness_net.c \
+	tests/unit/failover/notification_harness.c tests/unit/failover/notification_harness.h \
 	tests/unit/stall_log.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
-GBA_TEAM_TESTS = tests/unit/test_cores tests/unit/test_degraded tests/unit/test_domains \
-	tests/unit/test_domains_failover tests/unit/test_hierarchy \
-	tests/unit/test_hierarchy_failures tests/unit/test_predict tests/unit/test_renegotiate \
-	tests/unit/test_resources tests/unit/test_software tests/unit/test_steer \
-	tests/unit/test_team tests/unit/test_trial tests/unit/test_trial_faults \
-	tests/unit/test_trial_short
+GBA_TEAM_TESTS = tests/unit/team/test_cores tests/unit/failover/test_degraded tests/unit/agree/test_domains \
+	tests/unit/failover/test_domains_failover tests/unit/path/test_hierarchy \
+	tests/unit/path/test_hierarchy_failures tests/unit/agree/test_predict tests/unit/failover/test_renegotiate \
+	tests/unit/base/test_resources tests/unit/team/test_software tests/unit/agree/test_steer \
+	tests/unit/team/test_team tests/unit/agree/test_trial tests/unit/agree/test_trial_faults \
+	tests/unit/agree/test_trial_short
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 # Those with GBA_THREAD_OOB.
-$(GBA_TEAM_TESTS) tests/unit/test_cdev_revoke tests/unit/test_retry \
-tests/unit/test_rounds tests/unit/test_wait tests/unit/test_watchdog: \
+$(GBA_TEAM_TESTS) tests/unit/dev/test_cdev_revoke tests/unit/failover/test_retry \
+tests/unit/team/test_wait tests/unit/team/test_watchdog: \
 	private AM_LDFLAGS += -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
 
 # gba_info but its main.
-tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c \
+tests_unit_tools_test_info_SOURCES = tests/unit/tools/test_info.c gba/tools/info.h gba/tools/info_device.c \
 	gba/tools/info_health.c gba/tools/info_list.c gba/tools/info_params.c \
 	gba/tools/info_path.c gba/tools/info_report.c gba/base/mca_names.c
-tests_unit_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_tools_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
-tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
+tests_unit_algo_test_exchange_SOURCES = tests/unit/algo/test_exchange.c tests/unit/search.h \
 	gba/algo/exchange.h gba/algo/exchange.c
-tests_unit_test_exchange_LDADD = $(CMOCKA_LIBS)
-tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
+tests_unit_algo_test_exchange_LDADD = $(CMOCKA_LIBS)
+tests_unit_base_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
-tests_unit_test_signals_SOURCES = tests/unit/test_signals.c tests/unit/own_file.h \
+tests_unit_bootstrap_test_signals_SOURCES = tests/unit/bootstrap/test_signals.c tests/unit/own_file.h \
 	gba/bootstrap/signals.c gba/bootstrap/mesh.c gba/bootstrap/pending.c \
 	gba/bootstrap/address.c gba/bootstrap/wire.c gba/bootstrap/settings.c
-tests_unit_test_signals_CPPFLAGS = $(AM_CPPFLAGS)
-tests_unit_test_boot_serve_SOURCES = tests/unit/test_boot_serve.c tests/unit/own_file.h \
+tests_unit_bootstrap_test_signals_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_bootstrap_test_boot_serve_SOURCES = tests/unit/bootstrap/test_boot_serve.c tests/unit/own_file.h \
 	gba/bootstrap/serve.c gba/bootstrap/fail.c gba/bootstrap/wire.c
-tests_unit_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
-tests_unit_test_boot_serve_CPPFLAGS = $(AM_CPPFLAGS)
-tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
+tests_unit_bootstrap_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
+tests_unit_bootstrap_test_boot_serve_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_base_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 
 # The client of gba-switchd, against a switch that the test scripts.
-GBA_SWITCH_SCRIPT = tests/unit/switch_members.h tests/unit/switch_script.h tests/unit/log_catch.h
-tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c $(GBA_SWITCH_SCRIPT)
-tests_unit_test_switch_connect_SOURCES = tests/unit/test_switch_connect.c $(GBA_SWITCH_SCRIPT)
-tests_unit_test_switch_wait_SOURCES = tests/unit/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
-tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
+GBA_SWITCH_SCRIPT = tests/unit/switch/switch_members.h tests/unit/switch/switch_script.h tests/unit/log_catch.h
+tests_unit_switch_test_switch_client_SOURCES = tests/unit/switch/test_switch_client.c $(GBA_SWITCH_SCRIPT)
+tests_unit_switch_test_switch_connect_SOURCES = tests/unit/switch/test_switch_connect.c $(GBA_SWITCH_SCRIPT)
+tests_unit_switch_test_switch_wait_SOURCES = tests/unit/switch/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
+tests_unit_switch_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 
 # Software barriers: the algorithms against an adversary.
-tests_unit_test_algo_SOURCES = tests/unit/test_algo.c tests/unit/algo_harness.h \
-	tests/unit/algo_search.h tests/unit/search.h tests/unit/algo_mutants.h
-tests_unit_test_segment_SOURCES = tests/unit/test_segment.c tests/unit/own_file.h \
+tests_unit_algo_test_algo_SOURCES = tests/unit/algo/test_algo.c tests/unit/algo/algo_harness.h \
+	tests/unit/algo/algo_search.h tests/unit/search.h tests/unit/algo/algo_mutants.h
+tests_unit_transport_test_segment_SOURCES = tests/unit/transport/test_segment.c tests/unit/own_file.h \
 	tests/unit/log_catch.h
-tests_unit_test_segment_LDFLAGS = -Wl,--wrap=fallocate
+tests_unit_transport_test_segment_LDFLAGS = -Wl,--wrap=fallocate
 
 # The simulator: real processes, killed ones, and every option.
-tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
-tests_unit_test_sim_find_SOURCES = tests/unit/test_sim_find.c tests/unit/sim_test.h
-tests_unit_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
-tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_test.h
-tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h \
+tests_unit_shm_test_sim_SOURCES = tests/unit/shm/test_sim.c tests/unit/shm/sim_test.h
+tests_unit_shm_test_sim_find_SOURCES = tests/unit/shm/test_sim_find.c tests/unit/shm/sim_test.h
+tests_unit_shm_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
+tests_unit_shm_test_sim_port_SOURCES = tests/unit/shm/test_sim_port.c tests/unit/shm/sim_test.h
+tests_unit_shm_test_sim_fault_SOURCES = tests/unit/shm/test_sim_fault.c tests/unit/shm/sim_test.h \
 	tests/unit/log_catch.h
-tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h
+tests_unit_shm_test_sim_alloc_SOURCES = tests/unit/shm/test_sim_alloc.c tests/unit/shm/sim_test.h
 
-tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
-tests_unit_test_model_errors_SOURCES = tests/unit/test_model_errors.c tests/unit/model_bench.h
-tests_unit_test_model_rounds_SOURCES = tests/unit/test_model_rounds.c tests/unit/model_bench.h
-tests_unit_test_control_SOURCES = tests/unit/test_control.c tests/unit/model_bench.h
-tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/model_bench.h
-tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
-	tests/unit/control_search.h tests/unit/search.h
+tests_unit_model_test_model_SOURCES = tests/unit/model/test_model.c tests/unit/model/model_bench.h
+tests_unit_model_test_model_errors_SOURCES = tests/unit/model/test_model_errors.c tests/unit/model/model_bench.h
+tests_unit_model_test_model_rounds_SOURCES = tests/unit/model/test_model_rounds.c tests/unit/model/model_bench.h
+tests_unit_model_test_control_SOURCES = tests/unit/model/test_control.c tests/unit/model/model_bench.h
+tests_unit_model_test_ports_SOURCES = tests/unit/model/test_ports.c tests/unit/model/model_bench.h
+tests_unit_model_test_control_search_SOURCES = tests/unit/model/test_control_search.c \
+	tests/unit/model/control_search.h tests/unit/search.h
 
 # One suite for every backend: the simulator, and /dev/gbaN on a fake kernel. And
 # every error of every call of the latter.
@@ -272,119 +280,119 @@ conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/random
 if HAVE_LIBEVENT
 $(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
 endif
-GBA_CDEV_TEST = tests/unit/cdev_test.h tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
-tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c $(GBA_CDEV_TEST)
-tests_unit_test_cdev_flags_SOURCES = tests/unit/test_cdev_flags.c $(GBA_CDEV_TEST)
-tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c $(GBA_CDEV_TEST)
-tests_unit_test_cdev_owners_SOURCES = tests/unit/test_cdev_owners.c $(GBA_CDEV_TEST)
-tests_unit_test_cdev_revoke_SOURCES = tests/unit/test_cdev_revoke.c $(GBA_CDEV_TEST) \
+GBA_CDEV_TEST = tests/unit/dev/cdev_test.h tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
+tests_unit_dev_test_cdev_SOURCES = tests/unit/dev/test_cdev.c $(GBA_CDEV_TEST)
+tests_unit_dev_test_cdev_flags_SOURCES = tests/unit/dev/test_cdev_flags.c $(GBA_CDEV_TEST)
+tests_unit_dev_test_cdev_open_SOURCES = tests/unit/dev/test_cdev_open.c $(GBA_CDEV_TEST)
+tests_unit_dev_test_cdev_owners_SOURCES = tests/unit/dev/test_cdev_owners.c $(GBA_CDEV_TEST)
+tests_unit_dev_test_cdev_revoke_SOURCES = tests/unit/dev/test_cdev_revoke.c $(GBA_CDEV_TEST) \
 	$(GBA_THREAD_OOB)
 
 # The engine: agreement of threads as members, the processes of a node, and a member without memory.
-tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/log_catch.h
-tests_unit_test_device_SOURCES = tests/unit/test_device.c tests/unit/log_catch.h
-tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
-tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
-tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
-tests_unit_test_retry_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_base_test_base_SOURCES = tests/unit/base/test_base.c tests/unit/log_catch.h
+tests_unit_dev_test_device_SOURCES = tests/unit/dev/test_device.c tests/unit/log_catch.h
+tests_unit_base_test_host_SOURCES = tests/unit/base/test_host.c tests/unit/log_catch.h
+tests_unit_team_test_team_SOURCES = tests/unit/team/test_team.c $(GBA_TEAM_HARNESS)
+tests_unit_failover_test_retry_SOURCES = tests/unit/failover/test_retry.c $(GBA_THREAD_OOB)
+tests_unit_failover_test_retry_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
-tests_unit_test_cores_SOURCES = tests/unit/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
-tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
-tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h \
+tests_unit_team_test_cores_SOURCES = tests/unit/team/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
+tests_unit_team_test_wait_SOURCES = tests/unit/team/test_wait.c $(GBA_THREAD_OOB)
+tests_unit_team_test_watchdog_SOURCES = tests/unit/team/test_watchdog.c tests/unit/stall_log.h \
 	$(GBA_THREAD_OOB)
-tests_unit_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
-tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
-tests_unit_test_cost_SOURCES = tests/unit/test_cost.c
-tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h
-tests_unit_test_agree_loop_LDFLAGS = -Wl,--wrap=gba_host_get
+tests_unit_team_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
+tests_unit_agree_test_plan_SOURCES = tests/unit/agree/test_plan.c
+tests_unit_agree_test_cost_SOURCES = tests/unit/agree/test_cost.c
+tests_unit_agree_test_agree_loop_SOURCES = tests/unit/agree/test_agree_loop.c tests/unit/log_catch.h
+tests_unit_agree_test_agree_loop_LDFLAGS = -Wl,--wrap=gba_host_get
 
 # Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
 # domain: their paths, and refusals. Renegotiation of teams without a group;
 # teams whose device has failed, before they can agree on another path.
-tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
-tests_unit_test_software_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
-tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
-tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c \
+tests_unit_team_test_software_SOURCES = tests/unit/team/test_software.c $(GBA_TEAM_HARNESS)
+tests_unit_team_test_software_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
+tests_unit_path_test_hierarchy_SOURCES = tests/unit/path/test_hierarchy.c $(GBA_TEAM_HARNESS)
+tests_unit_path_test_hierarchy_failures_SOURCES = tests/unit/path/test_hierarchy_failures.c \
 	$(GBA_TEAM_HARNESS)
-tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
-tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
-tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
-tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
-tests_unit_test_resources_SOURCES = tests/unit/test_resources.c $(GBA_TEAM_HARNESS)
-tests_unit_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
+tests_unit_agree_test_predict_SOURCES = tests/unit/agree/test_predict.c $(GBA_TEAM_HARNESS)
+tests_unit_agree_test_steer_SOURCES = tests/unit/agree/test_steer.c $(GBA_TEAM_HARNESS)
+tests_unit_agree_test_domains_SOURCES = tests/unit/agree/test_domains.c $(GBA_TEAM_HARNESS)
+tests_unit_failover_test_renegotiate_SOURCES = tests/unit/failover/test_renegotiate.c $(GBA_TEAM_HARNESS)
+tests_unit_base_test_resources_SOURCES = tests/unit/base/test_resources.c $(GBA_TEAM_HARNESS)
+tests_unit_base_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
 	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_trial,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
-tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
-tests_unit_test_trial_faults_SOURCES = tests/unit/test_trial_faults.c $(GBA_TEAM_HARNESS)
-tests_unit_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait \
+tests_unit_agree_test_trial_SOURCES = tests/unit/agree/test_trial.c $(GBA_TEAM_HARNESS)
+tests_unit_agree_test_trial_faults_SOURCES = tests/unit/agree/test_trial_faults.c $(GBA_TEAM_HARNESS)
+tests_unit_agree_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait \
 	-Wl,--wrap=thread_oob_barrier
-tests_unit_test_trial_short_SOURCES = tests/unit/test_trial_short.c $(GBA_TEAM_HARNESS)
-tests_unit_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
-tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
-tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
+tests_unit_agree_test_trial_short_SOURCES = tests/unit/agree/test_trial_short.c $(GBA_TEAM_HARNESS)
+tests_unit_agree_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
+tests_unit_failover_test_degraded_SOURCES = tests/unit/failover/test_degraded.c $(GBA_TEAM_HARNESS)
+tests_unit_failover_test_domains_failover_SOURCES = tests/unit/failover/test_domains_failover.c $(GBA_TEAM_HARNESS)
 
 # The end of a dead device's rounds, also on another graph.
-tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_graph.h \
-	tests/unit/failover_harness.h tests/unit/failover_members.h tests/unit/failover_kept.h \
-	tests/unit/failover_search.h tests/unit/search.h
-tests_unit_test_failover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_graph_next,--wrap=gba_graph_adjacent \
+tests_unit_failover_test_failover_SOURCES = tests/unit/failover/test_failover.c tests/unit/failover/failover_graph.h \
+	tests/unit/failover/failover_harness.h tests/unit/failover/failover_members.h tests/unit/failover/failover_kept.h \
+	tests/unit/failover/failover_search.h tests/unit/search.h
+tests_unit_failover_test_failover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_graph_next,--wrap=gba_graph_adjacent \
 	-Wl,--wrap=gba_tree_parent,--wrap=gba_tree_members \
 	-Wl,--wrap=gba_path_hybrid_withdraw,--wrap=gba_path_hybrid_peers
-tests_unit_test_facts_SOURCES = tests/unit/test_facts.c tests/unit/notifications_count.h
+tests_unit_failover_test_facts_SOURCES = tests/unit/failover/test_facts.c tests/unit/ompi/notifications_count.h
 
 # The notifications of the components, with a substitute for the PML.
 if BUILD_OMPI
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_notifications
-TESTS += tests/unit/test_notifications
+check_PROGRAMS += tests/unit/ompi/test_notifications
+TESTS += tests/unit/ompi/test_notifications
 endif
 endif
-tests_unit_test_notifications_SOURCES = tests/unit/test_notifications.c \
-	tests/unit/notification_stubs.h ompi/mca/common/gba/notifications.c
-tests_unit_test_notifications_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
-tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
+tests_unit_ompi_test_notifications_SOURCES = tests/unit/ompi/test_notifications.c \
+	tests/unit/ompi/notification_stubs.h ompi/mca/common/gba/notifications.c
+tests_unit_ompi_test_notifications_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_ompi_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+tests_unit_ompi_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
 
 # Built from its sources, all of them with the sanitizer.
-GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_cores_tsan \
-	tests/unit/test_failover_tsan tests/unit/test_gpu_tsan
+GBA_TSAN_TESTS = tests/unit/path/test_algo_tsan tests/unit/team/test_cores_tsan \
+	tests/unit/failover/test_failover_tsan tests/unit/gpu/test_gpu_tsan
 if BUILD_OMPI
-GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
+GBA_TSAN_TESTS += tests/unit/ompi/test_notifications_tsan
 endif
 if HAVE_TSAN
 check_PROGRAMS += $(GBA_TSAN_TESTS)
 TESTS += $(GBA_TSAN_TESTS)
 endif
-tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/segment.c \
+tests_unit_path_test_algo_tsan_SOURCES = tests/unit/path/test_algo_tsan.c gba/transport/segment.c \
 	gba/transport/node_flags.c \
 	gba/transport/shm.c gba/algo/algorithms.c \
 	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c gba/base/process.c
-tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c \
+tests_unit_path_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_team_test_cores_tsan_SOURCES = tests/unit/team/test_cores_tsan.c gba/team/cores.c \
 	gba/team/cores_steps.h gba/team/wait.c gba/base/log.c gba/base/status.c gba/base/park.c \
 	gba/base/params.c gba/base/processors.c gba/base/traffic.c gba/transport/shm.c \
 	gba/algo/algorithms.c
-tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
+tests_unit_team_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_gpu_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_failover_test_failover_tsan_SOURCES = tests/unit/failover/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
-tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
-	tests/unit/notification_stubs.h ompi/mca/common/gba/notifications.c
-tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+tests_unit_failover_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_ompi_test_notifications_tsan_SOURCES = tests/unit/ompi/test_notifications_tsan.c \
+	tests/unit/ompi/notification_stubs.h ompi/mca/common/gba/notifications.c
+tests_unit_ompi_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 # -Wno-tsan (not in clang): the sanitizer does not model the fence behind a sent message, and
 # none is sent here.
-tests_unit_test_notifications_tsan_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fsanitize=thread \
+tests_unit_ompi_test_notifications_tsan_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fsanitize=thread \
 	-Wno-unknown-warning-option -Wno-tsan
-tests_unit_test_notifications_tsan_LDADD = $(MPI_LIBS) $(OMPI_LIBS) -lpthread
+tests_unit_ompi_test_notifications_tsan_LDADD = $(MPI_LIBS) $(OMPI_LIBS) -lpthread
 $(GBA_TSAN_TESTS): private LDADD = -lpthread
 
 # The fuzzer builds itself, with clang, and reports that it was skipped if there is none; gba_info is run
 # as by a user.
-dist_check_SCRIPTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba_info \
-	tests/unit/test_gba_predict tests/unit/test_runner tests/unit/test_wire
-TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/test_gba_info \
-	tests/unit/test_gba_predict tests/unit/test_runner tests/unit/test_wire
+dist_check_SCRIPTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
+	tests/unit/predict/test_gba_predict tests/unit/test_runner tests/unit/base/test_wire
+TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
+	tests/unit/predict/test_gba_predict tests/unit/test_runner tests/unit/base/test_wire
 EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
@@ -427,7 +435,7 @@ tests_mpi_posted_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
-EXTRA_DIST += tests/README.md tests/limit.h tests/load.sh tests/suite.h tests/unit/file_limit.h \
+EXTRA_DIST += tests/README.md tests/limit.h tests/load.sh tests/suite.h tests/unit/base/file_limit.h \
 	tests/unit/pair.h
 EXTRA_DIST += tests/golden.sh tests/golden/barriers tests/golden/gba-env tests/golden/gba-switchd \
 	tests/golden/gba_diag tests/golden/gba_info tests/golden/gba_perf tests/golden/gba_predict

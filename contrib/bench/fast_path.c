@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "gba/failover/engine.h"
-#include "tests/unit/fake_kernel.h"
+#include "tests/unit/dev/fake_kernel.h"
 
 #define BARRIERS 100 /* as contrib/bench/instructions expects */
 

@@ -42,17 +42,17 @@ contrib_perf_gba_perf_recorder_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default -ft
 contrib_perf_gba_perf_recorder_la_LDFLAGS = -module -avoid-version -shared -export-symbols-regex '^(P?MPI|shmem|mpi)_'
 contrib_perf_gba_perf_recorder_la_LIBADD = $(MPI_LIBS) -lpthread -ldl -lm
 
-GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_stats
-tests_unit_test_perf_stats_SOURCES = tests/unit/test_perf_stats.c contrib/perf/stats.h \
+GBA_OTHER_UNIT_TESTS += tests/unit/perf/test_perf_stats
+tests_unit_perf_test_perf_stats_SOURCES = tests/unit/perf/test_perf_stats.c contrib/perf/stats.h \
 	contrib/perf/stats.c
-tests_unit_test_perf_stats_LDADD = $(CMOCKA_LIBS)
-GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_verdict
-tests_unit_test_perf_verdict_SOURCES = tests/unit/test_perf_verdict.c contrib/perf/records.h contrib/perf/stats.h \
+tests_unit_perf_test_perf_stats_LDADD = $(CMOCKA_LIBS)
+GBA_OTHER_UNIT_TESTS += tests/unit/perf/test_perf_verdict
+tests_unit_perf_test_perf_verdict_SOURCES = tests/unit/perf/test_perf_verdict.c contrib/perf/records.h contrib/perf/stats.h \
 	contrib/perf/stats.c contrib/perf/records.c contrib/perf/rows.c \
 	contrib/perf/program.h contrib/perf/program.c contrib/perf/barriers.c
-tests_unit_test_perf_verdict_LDADD = gba/libgbatext.la $(CMOCKA_LIBS) -lm
-GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_recorder
-tests_unit_test_perf_recorder_SOURCES = tests/unit/test_perf_recorder.c contrib/perf/recorder.h \
+tests_unit_perf_test_perf_verdict_LDADD = gba/libgbatext.la $(CMOCKA_LIBS) -lm
+GBA_OTHER_UNIT_TESTS += tests/unit/perf/test_perf_recorder
+tests_unit_perf_test_perf_recorder_SOURCES = tests/unit/perf/test_perf_recorder.c contrib/perf/recorder.h \
 	contrib/perf/recorder.c contrib/perf/recorder_parts.h contrib/perf/recorder_parts.c
-tests_unit_test_perf_recorder_LDADD = $(CMOCKA_LIBS) -lpthread -lm
+tests_unit_perf_test_perf_recorder_LDADD = $(CMOCKA_LIBS) -lpthread -lm
 EXTRA_DIST += tests/perf/run tests/perf/program tests/perf/perf.sh tests/perf/barriers.F90

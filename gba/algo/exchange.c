@@ -8,7 +8,7 @@
  * only when it has received from all ranks below it. So between two members at most one message is
  * in transit in each direction. Messages that overtake each other do no harm then.
  *
- * tests/unit/test_exchange.c searches all orders of events for few members.
+ * tests/unit/algo/test_exchange.c searches all orders of events for few members.
  */
 #include "gba/algo/exchange.h"
 

@@ -17,8 +17,8 @@
  *
  * No function blocks. One thread at a time on one struct gba_node_barrier.
  */
-#ifndef GBA_SIGNAL_NODE_H
-#define GBA_SIGNAL_NODE_H
+#ifndef GBA_TRANSPORT_NODE_BARRIER_H
+#define GBA_TRANSPORT_NODE_BARRIER_H
 
 #include "gba/base/park.h"
 #include "gba/transport/segment.h"

@@ -17,8 +17,8 @@
  * flags of a node (node_flags.h), 8.4 KiB for radix 8, 24.4 KiB for dissemination and radix 3, 4
  * and 8 (gba/path/path_shared.h).
  */
-#ifndef GBA_SIGNAL_SEGMENT_H
-#define GBA_SIGNAL_SEGMENT_H
+#ifndef GBA_TRANSPORT_SEGMENT_H
+#define GBA_TRANSPORT_SEGMENT_H
 
 #include "gba/base/descriptor.h"
 #include "gba/base/order.h"

@@ -3,8 +3,8 @@
  * The shared-memory transport (transport.h) on the slots of a segment. One word serves both
  * parities, because other threads see the stores of one thread to one word in order.
  */
-#ifndef GBA_SIGNAL_SHM_H
-#define GBA_SIGNAL_SHM_H
+#ifndef GBA_TRANSPORT_SHM_H
+#define GBA_TRANSPORT_SHM_H
 
 #include "gba/transport/segment.h"
 #include "gba/transport/transport.h"

@@ -39,8 +39,8 @@
  * No function blocks. One thread at a time per transport object. Members that share one process
  * (tests) each have their own object.
  */
-#ifndef GBA_SIGNAL_SIGNAL_OPS_H
-#define GBA_SIGNAL_SIGNAL_OPS_H
+#ifndef GBA_TRANSPORT_TRANSPORT_H
+#define GBA_TRANSPORT_TRANSPORT_H
 
 #include "gba/gba.h"
 

@@ -52,14 +52,14 @@ gba-switchd-rtl: libgbartl.so $(BUILD)/sim/switch/gba-switchd
 
 conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
 	$(CC) -o $@ $(addprefix $(BUILD)/tests/conformance/,main.o bench.o life.o rounds.o registers.o backends.o) \
-		$(addprefix $(BUILD)/tests/unit/,fake_kernel.o fake_driver.o) \
+		$(addprefix $(BUILD)/tests/unit/dev/,fake_kernel.o fake_driver.o) \
 		-L. -lgbartl $(BUILD)/gba/.libs/libgbacore.a -lcmocka $(MUNGE_LIBS) \
 		-lhwloc \
 		-Wl,-rpath,'$$ORIGIN' -pthread -lm -ldl
 
 # The rule tests of the model, on the design.
 rules := model model_errors model_rounds control ports
-test_%: $(TOP)/tests/unit/test_%.c libgbartl.so $(wildcard $(TOP)/tests/unit/*.h)
+test_%: $(TOP)/tests/unit/model/test_%.c libgbartl.so $(wildcard $(TOP)/tests/unit/*.h $(TOP)/tests/unit/model/*.h)
 	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -lcmocka -Wl,-rpath,'$$ORIGIN'
 rules: $(addprefix test_,$(rules))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The backends of libgba, for the suite: the simulator, and /dev/gbaN on the fake kernel. */
 #include "tests/conformance/conformance.h"
-#include "tests/unit/fake_kernel.h"
+#include "tests/unit/dev/fake_kernel.h"
 
 static void cdev_start(void)
 {

@@ -9,7 +9,7 @@
 #include "gba/gpu/proxy.h"
 #include "tests/gpu/alone.h"
 #include "tests/limit.h"
-#include "tests/unit/fake_kernel.h"
+#include "tests/unit/dev/fake_kernel.h"
 
 #define GBA_GPU_ON_CPU
 #include "gba/gpu.cuh"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/rtl/rtl.h"
-#include "tests/unit/model_bench.h"
+#include "tests/unit/model/model_bench.h"
 
 #define COUNT 400u
 

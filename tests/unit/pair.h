@@ -6,7 +6,7 @@
 
 #include "gba/gba.h"
 #include "tests/suite.h"
-#include "tests/unit/thread_oob.h"
+#include "tests/unit/team/thread_oob.h"
 
 static struct {
     gba_device_t *device;
