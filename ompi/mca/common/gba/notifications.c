@@ -88,7 +88,7 @@ static bool stepping_try(void)
 }
 
 /* Whether this process has something to send, or a question that it cannot answer yet. Acquire:
- * pairs with outbox_send. */
+ * pairs with outbox_take. */
 static bool owes(void)
 {
     return 0 != gba_word_load_acquire(&service.posted) ||
