@@ -86,8 +86,8 @@ static void show_created(const char *path)
                     "new device: each job has its own \"sim\"; start the job with sim:NAME and "
                     "give that name here, or see gba_info --list");
     else
-        report_text("note", "new device: no other process has %.*s open", (int)strcspn(path, "?"),
-                    path);
+        report_text("note", "new device: no other process has a live %.*s open",
+                    (int)strcspn(path, "?"), path);
 }
 
 static void show_counters(const gba_device_info_t *info)

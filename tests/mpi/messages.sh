@@ -19,7 +19,7 @@ info_beside() {
     lines 1 '^note +new device: each job has its own "sim"; start the job with sim:NAME'
     let_go
     "$info" "sim:$name" | tee "$out"
-    lines 1 "^note +new device: no other process has sim:$name open\$"
+    lines 1 "^note +new device: no other process has a live sim:$name open\$"
 }
 
 # RANK FIELD PATTERN...: the field of the totals of that rank, with its path in the object.
