@@ -436,7 +436,7 @@ tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/README.md tests/limit.h tests/load.sh tests/suite.h tests/unit/base/file_limit.h \
-	tests/unit/pair.h
+	tests/unit/pair.h tests/unit/measured_cores.h
 EXTRA_DIST += tests/golden.sh tests/golden/barriers tests/golden/gba-env tests/golden/gba-switchd \
 	tests/golden/gba_diag tests/golden/gba_info tests/golden/gba_perf tests/golden/gba_predict
 EXTRA_DIST += tests/cluster tests/lacks.sh tests/mpi/cases.sh tests/mpi/containers.sh \

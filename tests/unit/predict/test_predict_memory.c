@@ -5,6 +5,7 @@
  */
 #include "sim/predict/engine.h"
 #include "tests/suite.h"
+#include "tests/unit/measured_cores.h"
 
 static struct gba_cluster c;
 
@@ -73,46 +74,6 @@ ON_DEFAULTS(test_formulas)
     formulas();
 }
 
-enum { ONE_ROUND, PULL, COUNTER, DISSEMINATION, RADIX, TREE };
-
-static const struct {
-    const char *name;
-    int32_t hierarchy, algorithm;
-} paths[] = {[ONE_ROUND] = {"one round", GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V2},
-             [PULL] = {"central", GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V3},
-             [COUNTER] = {"counter", GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO},
-             [DISSEMINATION] = {"dissemination", GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1},
-             [RADIX] = {"radix", GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V2},
-             [TREE] = {"tree", GBA_HIERARCHY_FLAT, GBA_ALGORITHM_TREE}};
-
-/* ns from barrier to barrier, of many. */
-static double path_ns(uint32_t kind, uint32_t n, uint32_t radix)
-{
-    return (double)time_of(n, paths[kind].hierarchy, paths[kind].algorithm, radix, 200) / 1e3;
-}
-
-/* What gba_perf measured as MPI_Barrier on 16 cores of one socket and last-level cache (Xeon,
- * Sapphire Rapids, a virtual machine) on November 26, 2026: Open MPI 6.0.0rc2, each rank bound to a
- * core, medians of 3 interleaved runs. All paths of one host with 4 to 16 ranks, and 2. */
-static const struct row {
-    uint32_t ranks, kind, radix; /* kind: of the above */
-    double ns;
-} rows[] = {
-    {2, DISSEMINATION, 8, 191},  {4, DISSEMINATION, 8, 336}, {4, RADIX, 3, 431},
-    {4, ONE_ROUND, 4, 305},      {4, ONE_ROUND, 8, 287},     {4, ONE_ROUND, 16, 272},
-    {4, PULL, 8, 466},           {4, TREE, 8, 447},          {4, COUNTER, 8, 494},
-    {8, DISSEMINATION, 8, 558},  {8, RADIX, 3, 516},         {8, RADIX, 4, 464},
-    {8, ONE_ROUND, 8, 537},      {8, ONE_ROUND, 16, 526},    {8, PULL, 8, 910},
-    {8, TREE, 8, 783},           {8, COUNTER, 8, 796},       {12, DISSEMINATION, 8, 720},
-    {12, RADIX, 3, 703},         {12, RADIX, 4, 569},        {12, RADIX, 8, 657},
-    {12, ONE_ROUND, 16, 851},    {12, PULL, 8, 1123},        {12, TREE, 8, 880},
-    {16, DISSEMINATION, 8, 747}, {16, RADIX, 3, 762},        {16, RADIX, 4, 641},
-    {16, RADIX, 8, 723},         {16, ONE_ROUND, 16, 1149},  {16, PULL, 8, 1321},
-    {16, TREE, 8, 1066},         {16, COUNTER, 8, 1255},
-};
-
-#define ROWS (sizeof rows / sizeof rows[0])
-
 static int compare(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -132,11 +93,13 @@ ON_DEFAULTS(test_measured)
     c.atomic = 90400;
     for (size_t i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        const double predicted = path_ns(row->kind, row->ranks, row->radix);
+        const double predicted =
+            (double)time_of(row->ranks, row->hierarchy, row->algorithm, row->radix, 200) / 1e3;
         const double error = predicted / row->ns - 1;
 
-        print_message("%2u ranks, %s, radix %u: predicted %.0f, measured %.0f ns: %+.0f%%\n",
-                      row->ranks, paths[row->kind].name, row->radix, predicted, row->ns,
+        print_message("%2u ranks, hierarchy %d, algorithm %d, radix %u: predicted %.0f, measured "
+                      "%u ns: %+.0f%%\n",
+                      row->ranks, row->hierarchy, row->algorithm, row->radix, predicted, row->ns,
                       100 * error);
         if (row->ranks >= 4)
             errors[count++] = error < 0 ? -error : error;
