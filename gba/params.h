@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* The values of all parameters. gba-tuning(7) describes each. */
+/* The values of all parameters. coll_gba_barrier(7) describes each. */
 typedef struct gba_params {
     int priority;
     int disable;
