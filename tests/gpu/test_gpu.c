@@ -261,7 +261,7 @@ static void die_meanwhile(void)
     gba_gpu_pause();
     fake_kernel_die();
     gba_gpu_resume();
-    usleep(200000);
+    word_await(&attended, 1);
 }
 
 /* Its rank is in a barrier that goes on without it. */
