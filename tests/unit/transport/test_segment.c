@@ -265,7 +265,7 @@ static gba_status_t take_first(void *ctx, const struct gba_open_file *file)
 }
 
 /* /proc shows nothing under the number of a process whose first thread has ended. */
-TEST(test_first_thread_ended)
+TEST(test_no_first_thread)
 {
     int ends[2], status, proc = open("/proc", O_RDONLY | O_DIRECTORY);
     struct gba_segment_handle handle;
