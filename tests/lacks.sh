@@ -30,6 +30,7 @@ lack_jobs() {
 
 # PROCESS HOSTS DEVICE, for lack_jobs: from the start of the process on, it lacks each resource.
 lack_once() {
+    # shellcheck disable=SC2034 # set by row_option
     local options=() preload='' took
     row_path "$3"
     row_option preload=lack_preload

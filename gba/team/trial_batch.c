@@ -62,7 +62,7 @@ gba_status_t gba_trial_time(struct gba_team *probe, const gba_team_attr_t *attr,
         status = probe->path == NULL ? attr->fallback(attr->trial_ctx)
                                      : gba_barrier_wait(probe, attr->progress, attr->trial_ctx);
     }
-    *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / barriers;
+    *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / (0 == barriers ? 1 : barriers);
     return status;
 }
 

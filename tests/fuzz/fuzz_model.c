@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libFuzzer target: any sequence of accesses to the model. `check` has what must be true after each
- * one; the unit tests of the model (tests/unit/model/test_model*.c) have the rules of device.md one by
- * one. The input is a small language in which making a team, arriving and withdrawing are one
+ * one; the unit tests of the model (tests/unit/model/test_model*.c) have the rules of device.md one
+ * by one. The input is a small language in which making a team, arriving and withdrawing are one
  * letter each, because arbitrary addresses alone would hardly ever complete a round.
  */
 #include <stdio.h>

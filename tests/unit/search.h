@@ -50,7 +50,7 @@ static void visit(struct visited *v, const void *harness, uint64_t hash)
     v->states++;
     if (v->depth == v->room) {
         v->room = v->room * 2 + 64;
-        v->stack = realloc(v->stack, v->room * v->bytes);
+        v->stack = v->bytes == 0 ? NULL : realloc(v->stack, v->room * v->bytes);
         if (v->stack == NULL)
             abort();
     }

@@ -67,16 +67,11 @@ void gba_vfio_device_interrupt(struct gba_vfio_device *device)
 
 static uint32_t region_size(uint32_t region)
 {
-    switch (region) {
-    case BAR_REGION:
-        return GBA_BAR_SIZE;
-    case MSIX_REGION:
-        return GBA_VFIO_MSIX_SIZE;
-    case VFIO_PCI_CONFIG_REGION_INDEX:
-        return GBA_VFIO_CONFIG_SIZE;
-    default:
-        return 0;
-    }
+    static const uint32_t sizes[] = {[BAR_REGION] = GBA_BAR_SIZE,
+                                     [MSIX_REGION] = GBA_VFIO_MSIX_SIZE,
+                                     [VFIO_PCI_CONFIG_REGION_INDEX] = GBA_VFIO_CONFIG_SIZE};
+
+    return region < sizeof sizes / sizeof sizes[0] ? sizes[region] : 0;
 }
 
 /* Version 0.0. The capabilities are limits of this server. */

@@ -242,6 +242,7 @@ static bool event_run(uint32_t event)
     }
     event -= members;
     if (event < members * members) { /* arrival */
+        /* It forgets that there are members. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
         from = event / members;
         to = event % members;
         if (way[from][to].bytes == 0 || way[from][to].arrived)

@@ -102,7 +102,7 @@ static const char *search_all(uint32_t count, bool joined, enum mutant which)
             memcpy(&live, &from, sizeof live);
             ended &= SEARCH_ROUNDS == live.left[c];
             order_step(c);
-            moved |= 0 != memcmp(&live, &from, sizeof live);
+            moved |= 0 != memcmp((const char *)&live, (const char *)&from, sizeof live);
             visit_bytes(&v, &live);
         }
         stuck = !moved && !ended;
