@@ -51,6 +51,9 @@ static gba_status_t hello_send(const struct gba_client *client,
     /* The send buffer of a new connection has room for the greeting. */
     sent = send(client->file.socket.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);
+    /* A switch that refuses a connection at once has closed it, after an ERROR with the reason. */
+    if (sent < 0 && (EPIPE == errno || ECONNRESET == errno))
+        return GBA_OK;
     return (ssize_t)len == sent ? GBA_OK : gba_socket_failed(client, sent < 0 ? errno : EIO);
 }
 

@@ -77,6 +77,22 @@ TEST(greetings)
     }
 }
 
+/* A switch that refuses a connection at once, such as one connection too many. */
+static void serve_refusal(int file)
+{
+    script_put(file, (struct gba_switch_message){.type = GBA_SWITCH_ERROR,
+                                                 .code = GBA_SWITCH_REFUSED_PORTS});
+}
+
+/* The connection ends before or after the client has sent its greeting. */
+TEST(refused_at_once)
+{
+    for (int i = 0; i < 200; i++) {
+        assert_int_equal(open_status(serve_refusal), GBA_ERR_BUSY);
+        assert_logged("all ports are in use");
+    }
+}
+
 TEST(no_switch)
 {
     char text[160];
