@@ -5,7 +5,7 @@
  *   early_exit [ROUNDS [FILE]]
  *
  * With FILE the rounds are repeated until PE 0 has found that file before they begin, as in
- * tests/mpi/early_exit.c.
+ * tests/mpi/early_exit.c. Then all PEs but the first one make ROUNDS barriers of their own set.
  */
 #include <shmem.h>
 #include <unistd.h>
@@ -16,13 +16,14 @@ static int last = 1; /* symmetric */
 
 int main(int argc, char **argv)
 {
-    struct test_set all = {0};
+    struct test_set all = {0}, others = {.start = 1};
     uint64_t mine, common;
     long count;
 
     test_begin("early_exit");
     count = test_argument(argc, argv, 1, 300);
     all.size = test_pes;
+    others.size = test_pes - 1;
     mine = test_seed(1000 + (uint64_t)test_me);
     common = test_seed(1);
     do {
@@ -35,5 +36,7 @@ int main(int argc, char **argv)
             test_round(&all, 0, i > 0 && test_random(&common) % 2 == 0);
         }
     } while (last == 0);
+    for (long i = 0; argc > 2 && test_me != 0 && i < count; i++)
+        test_round(&others, 1, false);
     return test_end();
 }

@@ -22,7 +22,8 @@ static gba_status_t device_refused(gba_scoll_module_t *module)
     if (device == NULL || 0 != module->base.rank || module->set == oshmem_group_all)
         return device != NULL ? GBA_OK : status;
     status = gba_device_query(device, &info);
-    refused = GBA_OK == status && info.groups_free <= gba_common.own.group_reserve;
+    /* A dead device may report no free groups. The agreement has its reason, and other devices. */
+    refused = GBA_OK == status && !info.dead && info.groups_free <= gba_common.own.group_reserve;
     module->reserve_met = refused && 0 != gba_common.own.group_reserve;
     return refused ? GBA_ERR_NO_GROUP : status;
 }
