@@ -134,7 +134,8 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
 
 static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
 {
-    const gba_device_attr_t device_attr = {.job = gba_bootstrap_job(team->bootstrap)};
+    const gba_device_attr_t device_attr = {.job = gba_bootstrap_job(team->bootstrap),
+                                           .key_file = team->params.switch_key_file};
     gba_status_t status;
 
     team->attr = (gba_team_attr_t){.name = "all",

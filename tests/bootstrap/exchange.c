@@ -23,7 +23,8 @@ static const char help[] =
     "  late      rank 1 does not come to a call: the others learn that, after the timeout\n"
     "  mismatch  rank 1 makes another call: all learn that\n"
     "  twice     two processes are rank 1: one of them is refused, and the others go on\n"
-    "  several   two bootstraps at a time; one is left before the other (not with SIZE)\n";
+    "  several   two bootstraps at a time; one is left before the other (not with SIZE)\n"
+    "  key       a team on a switch, whose key file the program names: GBA_TEST_KEY_FILE\n";
 
 #define CHECK(what)                                                              \
     do {                                                                         \
@@ -96,6 +97,23 @@ static int several(const gba_oob_t *first)
     return wrong | verify_length(first, 8);
 }
 
+static int key(gba_bootstrap_t *bootstrap)
+{
+    gba_bootstrap_team_t *team;
+    gba_params_t params;
+    char message[256];
+    bool on_switch;
+
+    gba_params_default(&params);
+    CHECK(GBA_OK == gba_params_environment(&params, message, sizeof message));
+    params.switch_key_file = getenv("GBA_TEST_KEY_FILE");
+    CHECK(GBA_OK == gba_bootstrap_team_create(bootstrap, &params, &team, message, sizeof message));
+    on_switch = GBA_PATH_SWITCH == gba_team_path(gba_bootstrap_team_get(team));
+    gba_bootstrap_team_destroy(team);
+    CHECK(on_switch);
+    return 0;
+}
+
 static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size)
 {
     const gba_bootstrap_attr_t attr = {.uid = uid, .rank = rank, .size = size};
@@ -113,6 +131,8 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
         status = verify(oob);
     else if (0 == strcmp(mode, "several"))
         status = several(oob);
+    else if (0 == strcmp(mode, "key"))
+        status = key(bootstrap);
     else if (0 == strcmp(mode, "leave") && 1 != oob->rank)
         status = without_one(bootstrap, "rank 1 ");
     else if (0 == strcmp(mode, "late") && 1 != oob->rank)
