@@ -55,6 +55,10 @@ typedef struct gba_team_attr {
     /* Barriers of the team may start without blocking. After a device failure, those before
      * gba_team_recover use `remote`, which all members must then have. The same on all members. */
     bool nonblocking;
+    /* The runtime delivers failure notifications only in calls that all members make together. So a
+     * member that waits for another one whose connection to the device has ended gets GBA_ERR_DEAD,
+     * as that one does, and both make such a call. The same on all members. */
+    bool notifies_together;
     /*
      * For the trials of a software barrier (gba_team_trial), with their argument:
      * progress: as in gba_barrier_wait; may be NULL.

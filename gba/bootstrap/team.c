@@ -140,6 +140,7 @@ static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
 
     team->attr = (gba_team_attr_t){.name = "all",
                                    .params = &team->params,
+                                   .notifies_together = true,
                                    .progress = gba_bootstrap_progress,
                                    .trial_ctx = team->bootstrap,
                                    .oversubscribed = gba_bootstrap_oversubscribed(team->bootstrap),

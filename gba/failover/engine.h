@@ -71,6 +71,7 @@ struct gba_team {
         bool reported;          /* this member has reported the stalled round */
         bool inspect_failed;    /* the failed check has been logged */
         bool died;              /* a member of the group has died */
+        bool deaths_fail;       /* a round fails in which a member of the group has died */
     } watchdog;
 
     struct {               /* see agree/schedule.c */

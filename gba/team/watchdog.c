@@ -296,6 +296,16 @@ static gba_status_t watch_failed(struct gba_team *team)
     return GBA_ERR_DEAD;
 }
 
+/* A member that has died, or has lost its connection to the device, is not in the group any more.
+ * In the latter case it waits for notifications, and only this member can find out that it does.
+ * The reason of the failure is that member's. */
+static gba_status_t watch_died(struct gba_team *team)
+{
+    gba_node_set_failed(team->path->node);
+    gba_failover_fail(team);
+    return GBA_ERR_DEAD;
+}
+
 /* In a long round, notify one more member: a member that can answer may be no neighbour. */
 static void watch_widen(struct gba_team *team, uint64_t now)
 {
@@ -330,6 +340,8 @@ static gba_status_t check_path(struct gba_team *team, uint64_t now)
     if (!retry && !stalled)
         return GBA_INPROGRESS;
     watch_deaths(team, now);
+    if (team->watchdog.died && team->watchdog.deaths_fail)
+        return watch_died(team);
     status = watch_inspect(team, &group);
     if (GBA_INPROGRESS == status) {
         gba_retry_again(&team->watchdog.retry, now);
