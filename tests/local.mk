@@ -20,6 +20,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/base/test_cluster tests/unit/team/test_cores tests/unit/agree/test_cost \
 	tests/unit/failover/test_degraded tests/unit/dev/test_device tests/unit/agree/test_domains \
 	tests/unit/failover/test_domains_failover tests/unit/failover/test_facts tests/unit/failover/test_failover \
+	tests/unit/failover/test_failover_states \
 	tests/unit/path/test_hierarchy tests/unit/path/test_hierarchy_failures tests/unit/base/test_host \
 	tests/unit/base/test_memory_file tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
 	tests/unit/base/test_order tests/unit/base/test_params tests/unit/dev/test_path tests/unit/agree/test_plan \

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The states of one team whose device has died (gba/failover/failover.c), and what its barriers
+ * return. test_failover.c searches the orders of events among members. */
+#include <stdlib.h>
+
+#include "gba/failover/failover.h"
+#include "gba/path/path_device.h"
+#include "gba/team/barrier.h"
+#include "tests/suite.h"
+
+static struct gba_path_base some_path = {.ops = &gba_path_device_ops};
+
+static struct gba_team *team_of_two(void)
+{
+    struct gba_team *team = calloc(1, gba_team_bytes(2));
+
+    if (team == NULL)
+        abort();
+    team->size = 2;
+    team->path = &some_path;
+    team->renegotiation.due = UINT64_MAX;
+    return team;
+}
+
+static gba_status_t attempt_at_device(struct gba_path_base *path)
+{
+    (void)path;
+    fail_msg("it arrives at a device that others have given up");
+    return GBA_OK;
+}
+
+/*
+ * The notifications of all other members end a round of a member before it has detected the failure
+ * itself. That member may not have sent its arrival, because the leader of a node gathers first. It
+ * does not arrive in the next round either, because the device could release it there for the
+ * earlier round.
+ */
+TEST(test_first_notified_bypasses)
+{
+    struct gba_team *team = team_of_two();
+    const gba_notification_t reported = {
+        .team = 77, .round = 1, .first_bypassed = UINT64_MAX, .member = 1, .members = 1};
+    gba_notification_t mine = {0};
+    uint32_t to = 0;
+
+    gba_failover_register(team, reported.team);
+    team->attempt = attempt_at_device;
+    team->under_way = true;
+    assert_int_equal(gba_notification_take(&reported), GBA_OK);
+    assert_int_equal(gba_barrier_test(team), GBA_OK);
+    assert_int_equal(team->rounds, 1);
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
+    /* This member still owes member 1 the end of round 1: the runtime sends that at the end of a
+     * barrier. */
+    assert_int_equal(gba_team_notification(team, &mine, &to), GBA_OK);
+    assert_int_equal(to, 1);
+    assert_int_equal(mine.round, 2);
+    assert_int_equal(mine.first_bypassed, 2);
+    gba_failover_close(team);
+    free(team);
+}
+
+static const gba_notification_t notification_of_1 = {
+    .team = 77, .round = 1, .first_bypassed = UINT64_MAX, .member = 1, .members = 1};
+
+/* The arrival is sent, and the notification of the other member arrives before the first test. */
+static gba_status_t attempt_notified(struct gba_path_base *path)
+{
+    (void)path;
+    assert_int_equal(gba_notification_take(&notification_of_1), GBA_OK);
+    return GBA_INPROGRESS;
+}
+
+/* A barrier that notifications complete is complete: no error, although further steps are due. */
+TEST(test_completed_is_no_error)
+{
+    struct gba_team *team = team_of_two();
+
+    assert_int_equal(gba_team_failed_id(NULL), 0);
+    gba_failover_register(team, notification_of_1.team);
+    assert_int_equal(gba_team_failed_id(team), 0);
+    team->attempt = attempt_notified;
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_NOTIFY);
+    assert_int_equal(team->rounds, 1);
+    assert_int_equal(gba_team_failed_id(team), notification_of_1.team);
+    gba_failover_close(team);
+    assert_int_equal(gba_team_failed_id(team), 0);
+    free(team);
+}
+
+/* The notification of the other member arrives, and the device, dead for that member only,
+ * releases. */
+static gba_status_t attempt_released(struct gba_path_base *path)
+{
+    (void)path;
+    assert_int_equal(gba_notification_take(&notification_of_1), GBA_OK);
+    return GBA_OK;
+}
+
+static gba_status_t attempt_at_once(struct gba_path_base *path)
+{
+    (void)path;
+    return GBA_OK;
+}
+
+/*
+ * A device may be dead for one member and alive for this one, whose barriers then complete at once.
+ * The caller still gets GBA_NOTIFY, because an answer is due, and this member leaves the device,
+ * too.
+ */
+TEST(test_release_with_notification_due)
+{
+    struct gba_team *team = team_of_two();
+
+    gba_failover_register(team, notification_of_1.team);
+    gba_barrier_init(team);
+    team->attempt = attempt_released;
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_NOTIFY);
+    assert_int_equal(team->rounds, 1);
+    assert_ptr_not_equal(team->attempt, attempt_released);
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
+    /* On its next path the team uses the fast path again. */
+    gba_failover_close(team);
+    gba_barrier_init(team);
+    team->attempt = attempt_at_once;
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_OK);
+    free(team);
+}
+
+static gba_status_t set_nowhere(struct gba_transport *transport, uint32_t peer, uint32_t slot,
+                                uint32_t seq)
+{
+    (void)transport, (void)peer, (void)slot, (void)seq;
+    return GBA_OK;
+}
+
+static const struct gba_transport_ops nowhere_ops = {.name = "nowhere", .set = set_nowhere};
+
+/* One member passes through all states. */
+TEST(test_states)
+{
+    struct gba_team *team = team_of_two();
+    struct gba_transport nowhere = {.ops = &nowhere_ops};
+
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_NONE);
+    gba_failover_close(team); /* of none */
+    gba_failover_register(team, 77);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_RUNNING);
+    gba_failover_fail(team);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_FAILED);
+    assert_int_equal(gba_failover_start(team), GBA_OK);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
+    gba_failover_fail(team);
+    assert_int_equal(gba_failover_start(team), GBA_OK);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
+    assert_false((GBA_DUE_RECOVER == gba_team_due(team, true)));
+    (void)gba_team_complete(team); /* the first round that was bypassed */
+    assert_true((GBA_DUE_RECOVER == gba_team_due(team, true)));
+    assert_int_equal(gba_failover_start(team), GBA_OK); /* no messages are ready */
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
+    team->degraded.algorithm = &gba_algorithms[GBA_ALGORITHM_V1];
+    team->degraded.transport = &nowhere;
+    gba_algo_init(&team->degraded.algo, 0, 2, 2, 0);
+    assert_int_equal(gba_failover_start(team), GBA_OK);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_DEGRADED);
+    gba_failover_fail(team);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_DEGRADED);
+    gba_failover_close(team);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_NONE);
+    free(team);
+}
+
+TEST_MAIN()
