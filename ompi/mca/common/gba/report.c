@@ -29,6 +29,16 @@ void gba_common_log_keep(char *text, size_t len)
     log_keep_len = len;
 }
 
+/* The hash of a text: FNV-1a, 64 bits. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; '\0' != *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* The first process to report a topic makes a file in the directory that the launcher makes for
  * each job on each host, and removes at its end. Any process may be the first: a message reports
  * what that process itself has found. */
@@ -41,7 +51,7 @@ bool gba_common_first_on_host(const char *topic)
     if (opal_process_info.job_session_dir != NULL &&
         (size_t)snprintf(path, sizeof path, "%s/gba-reported-%016llx",
                          opal_process_info.job_session_dir,
-                         (unsigned long long)gba_common_hash(topic)) < sizeof path)
+                         (unsigned long long)hash_of(topic)) < sizeof path)
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
     if (file < 0) /* without the directory: the first process of the host */
         return EEXIST != errno && 0 == opal_process_info.my_local_rank;

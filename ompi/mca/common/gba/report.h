@@ -7,16 +7,6 @@
 
 #include "gba/gba.h"
 
-/* The hash of a text: FNV-1a, 64 bits. Thread-safe. */
-static inline uint64_t gba_common_hash(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; '\0' != *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /*
  * Whether this process is the first of its job on its host to report a topic, for lines that one
  * process prints for all. True at most once per job, host and topic, so the caller must then
