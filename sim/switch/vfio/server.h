@@ -21,13 +21,11 @@ struct event_base;
 struct gba_switch;
 struct gba_vfio_server;
 
-#define GBA_VFIO_DEVICES_MAX 708u /* devices of a server, each with a port */
-
 struct gba_vfio_server_config {
     struct event_base *base;
     struct gba_switch *device;
     const char *directory; /* of the sockets, 0, 1 and so on; exists */
-    unsigned devices;      /* 1 to GBA_VFIO_DEVICES_MAX */
+    unsigned devices;      /* 1 to GBA_PORTS_MAX: each has a port */
     /* Called after a client has made accesses or is gone, because other sessions can then have data
      * to send. */
     void (*flush)(void *context);
