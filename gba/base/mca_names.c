@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* environ */
 #include "gba/base/mca_names.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "gba/base/component_params.h"
 #include "gba/base/near.h"
+#include "gba/base/param_default.h"
 #include "gba/base/site.h"
 
 #define NAME 128
@@ -87,12 +87,10 @@ void gba_mca_names_check(const char *files, void (*visit)(void *ctx, const char 
 
 void gba_mca_variables_check(void (*visit)(void *ctx, const char *line), void *ctx)
 {
-    char variable[NAME], same[NAME], line[512];
+    char variable[GBA_VARIABLE_NAME], same[NAME], line[512];
 
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
-        snprintf(variable, sizeof variable, "GBA_%s", param->name);
-        for (char *c = variable; '\0' != *c; c++)
-            *c = (char)toupper((unsigned char)*c);
+        gba_param_variable(param->name, variable);
         snprintf(same, sizeof same, "OMPI_MCA_coll_gba_barrier_%s", param->name);
         /* The barriers of MPI read the variable of the key file, too. A user who sets both knows.
          */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The default of a parameter, and its range. */
+/* The default of a parameter, its range, and its environment variable. */
 #ifndef GBA_BASE_PARAM_DEFAULT_H
 #define GBA_BASE_PARAM_DEFAULT_H
+
+#include <ctype.h>
+#include <stdio.h>
 
 #include "gba/params.h"
 
@@ -22,6 +25,17 @@ static inline void gba_param_default(const gba_param_t *param, void *fields)
 static inline bool gba_param_in_range(const gba_param_t *param, int64_t value)
 {
     return (value >= param->min && value <= param->max) || (param->or_zero && 0 == value);
+}
+
+#define GBA_VARIABLE_NAME 64u
+
+/* The environment variable of a parameter, which programs without MPI read: "sw_radix" has
+ * GBA_SW_RADIX. */
+static inline void gba_param_variable(const char *param, char name[GBA_VARIABLE_NAME])
+{
+    snprintf(name, GBA_VARIABLE_NAME, "GBA_%s", param);
+    for (char *c = name; '\0' != *c; c++)
+        *c = (char)toupper((unsigned char)*c);
 }
 
 #endif

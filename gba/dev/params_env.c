@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters from the environment, for programs whose runtime has no parameters of its own. */
 #define _GNU_SOURCE /* secure_getenv, environ */
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +9,8 @@
 
 #include "gba/base/log.h"
 #include "gba/base/near.h"
+#include "gba/base/param_default.h"
 #include "gba/params.h"
-
-#define NAME_MAX_LEN 64
-
-/* "sw_radix" to "GBA_SW_RADIX". */
-static void name_of(const gba_param_t *param, char name[NAME_MAX_LEN])
-{
-    size_t used = (size_t)snprintf(name, NAME_MAX_LEN, "GBA_%s", param->name);
-
-    for (size_t i = 0; i < used && i < NAME_MAX_LEN; i++)
-        name[i] = (char)toupper((unsigned char)name[i]);
-}
 
 /* The variables of libgba_bootstrap. */
 static const char *const others[] = {
@@ -29,23 +18,23 @@ static const char *const others[] = {
     "GBA_BOOTSTRAP_SIZE", "GBA_BOOTSTRAP_TIMEOUT", "GBA_BOOTSTRAP_UID",    NULL};
 
 /* The name of variable `at`, of the parameters and then of the others; false: there is none. */
-static bool known_name(size_t at, char name[NAME_MAX_LEN])
+static bool known_name(size_t at, char name[GBA_VARIABLE_NAME])
 {
     const gba_param_t *param = gba_params_table();
 
     while (param->name != NULL && at > 0)
         param++, at--;
     if (param->name != NULL)
-        name_of(param, name);
+        gba_param_variable(param->name, name);
     else if (others[at] != NULL)
-        snprintf(name, NAME_MAX_LEN, "%s", others[at]);
+        snprintf(name, GBA_VARIABLE_NAME, "%s", others[at]);
     return param->name != NULL || others[at] != NULL;
 }
 
 /* Report a variable that is none, and near one that is. */
 static void name_check(const char *variable)
 {
-    char name[NAME_MAX_LEN], known[NAME_MAX_LEN], near[NAME_MAX_LEN] = "";
+    char name[GBA_VARIABLE_NAME], known[GBA_VARIABLE_NAME], near[GBA_VARIABLE_NAME] = "";
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
     for (size_t at = 0; known_name(at, known); at++) {
@@ -87,10 +76,10 @@ gba_status_t gba_params_environment(gba_params_t *params, char *message, size_t 
 
     (void)pthread_once(&once, names_check);
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
-        char name[NAME_MAX_LEN];
+        char name[GBA_VARIABLE_NAME];
         const char *text;
 
-        name_of(param, name);
+        gba_param_variable(param->name, name);
         text = secure_getenv(name);
         if (text == NULL || gba_param_set(param, &read, text))
             continue;

@@ -6,12 +6,12 @@
  * other variables, and no files.
  */
 #define _GNU_SOURCE /* strsep */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gba/base/mca_names.h"
+#include "gba/base/param_default.h"
 #include "gba/base/site.h"
 #include "gba/tools/info.h"
 
@@ -82,11 +82,10 @@ static bool mca_find(const char *name, char value[STRING_MAX])
 /* The same for a program without MPI. */
 static bool variable_find(const char *name, char value[STRING_MAX])
 {
-    char variable[64] = "GBA_";
+    char variable[GBA_VARIABLE_NAME];
     const char *set;
 
-    for (size_t i = 0; '\0' != name[i] && i + 5 < sizeof variable; i++)
-        variable[i + 4] = (char)toupper((unsigned char)name[i]);
+    gba_param_variable(name, variable);
     set = getenv(variable);
     if (set != NULL)
         snprintf(value, STRING_MAX, "%s", set);
