@@ -301,14 +301,9 @@ static void single(void)
     crossed(&mine);
 }
 
-struct worker {
-    int number;
-    MPI_Comm comm;
-};
-
 static void *work(void *argument)
 {
-    struct worker *worker = argument;
+    const struct test_thread *worker = argument;
     uint64_t mine =
         test_seed(2000 + (uint64_t)worker->number * (uint64_t)test_size + (uint64_t)test_rank);
 
@@ -320,18 +315,9 @@ static void *work(void *argument)
 
 static void threads(void)
 {
-    struct worker workers[THREADS];
-
     test_step("agreements in nonblocking barriers of threads");
-    for (int repeat = 0; repeat < REPEATS; repeat++) {
-        for (int i = 0; i < THREADS; i++) {
-            workers[i].number = repeat * THREADS + i;
-            MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
-        }
-        test_threads(work, workers, sizeof workers[0], THREADS);
-        for (int i = 0; i < THREADS; i++)
-            MPI_Comm_free(&workers[i].comm);
-    }
+    for (int repeat = 0; repeat < REPEATS; repeat++)
+        test_threads(work, repeat * THREADS, THREADS);
 }
 
 /* An error of the program, which may have any consequence except a hang or a crash. */

@@ -137,16 +137,22 @@ void test_chain(void)
         MPI_Send(&token, 1, MPI_INT, test_rank - 1, 1, MPI_COMM_WORLD);
 }
 
-void test_threads(void *(*work)(void *), void *items, size_t bytes, int count)
+void test_threads(void *(*work)(void *), int first, int count)
 {
+    struct test_thread of[TEST_SLOTS];
     pthread_t thread[TEST_SLOTS];
 
     TEST_CHECK(count <= TEST_SLOTS, "too many threads");
+    for (int i = 0; i < count; i++) {
+        of[i].number = first + i;
+        MPI_Comm_dup(MPI_COMM_WORLD, &of[i].comm);
+    }
     for (int i = 0; i < count; i++)
-        TEST_CHECK(pthread_create(&thread[i], NULL, work, (char *)items + (size_t)i * bytes) == 0,
-                   "no thread");
+        TEST_CHECK(pthread_create(&thread[i], NULL, work, &of[i]) == 0, "no thread");
     for (int i = 0; i < count; i++)
         pthread_join(thread[i], NULL);
+    for (int i = 0; i < count; i++)
+        MPI_Comm_free(&of[i].comm);
 }
 
 bool test_barrier_init(MPI_Comm comm, MPI_Request *request)

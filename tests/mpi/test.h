@@ -36,8 +36,15 @@ void test_step(const char *what);
  * rank that a dying device has released waits for one that it has not. */
 void test_chain(void);
 
-/* Run `work` in `count` threads at once, for each of the items of `bytes` bytes. */
-void test_threads(void *(*work)(void *), void *items, size_t bytes, int count);
+/* A thread of test_threads: its number, and a duplicate of MPI_COMM_WORLD. */
+struct test_thread {
+    int number;
+    MPI_Comm comm;
+};
+
+/* Run `work` in `count` threads at once, with the numbers from `first` on. Its argument is a struct
+ * test_thread. */
+void test_threads(void *(*work)(void *), int first, int count);
 
 /* MPI_Barrier_init, which Open MPI 4.1 has as an extension. Returns false if this Open MPI lacks
  * it, with a null request. */

@@ -11,14 +11,11 @@
 #define THREADS 4
 #define ROUNDS  10
 
-struct worker {
-    int number;
-    long count;
-    MPI_Comm base;
-};
+static long count; /* of the communicators of a thread */
 
 /* Barriers on a communicator; slots 2n and 2n + 1 are thread n's. */
-static void use(struct worker *worker, MPI_Comm comm, const char *what, int slot, uint32_t id)
+static void use(const struct test_thread *worker, MPI_Comm comm, const char *what, int slot,
+                uint32_t id)
 {
     struct test_proof proof;
 
@@ -33,30 +30,30 @@ static void use(struct worker *worker, MPI_Comm comm, const char *what, int slot
 
 static void *work(void *argument)
 {
-    struct worker *worker = argument;
+    const struct test_thread *worker = argument;
     uint64_t ours = test_seed(100 + (uint64_t)worker->number);
     uint64_t mine = test_seed(1000 + (uint64_t)(worker->number * test_size + test_rank));
     MPI_Request request;
     MPI_Comm comm;
 
-    for (long i = 0; i < worker->count; i++) {
+    for (long i = 0; i < count; i++) {
         uint32_t id = (uint32_t)(3 * i);
 
         test_delay(&mine);
         switch (test_random(&ours) % 3) {
         case 0:
-            MPI_Comm_dup(worker->base, &comm);
+            MPI_Comm_dup(worker->comm, &comm);
             break;
         case 1:
-            MPI_Comm_split(worker->base, test_rank % 2, test_rank, &comm);
+            MPI_Comm_split(worker->comm, test_rank % 2, test_rank, &comm);
             break;
         default:
-            MPI_Comm_idup(worker->base, &comm, &request);
+            MPI_Comm_idup(worker->comm, &comm, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
             break;
         }
         use(worker, comm, "a thread's new communicator", 0, id + 1);
-        use(worker, worker->base, "a thread's communicator", 1, id + 2);
+        use(worker, worker->comm, "a thread's communicator", 1, id + 2);
         MPI_Comm_free(&comm);
     }
     return NULL;
@@ -64,19 +61,9 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-    struct worker workers[THREADS];
-    long count;
-
     test_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
     count = test_argument(argc, argv, 1, 10);
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].number = i;
-        workers[i].count = count;
-        MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].base);
-    }
     test_step("threads that make communicators");
-    test_threads(work, workers, sizeof workers[0], THREADS);
-    for (int i = 0; i < THREADS; i++)
-        MPI_Comm_free(&workers[i].base);
+    test_threads(work, 0, THREADS);
     return test_end();
 }
