@@ -63,7 +63,7 @@ static bool listens(const struct predict *p, uint32_t rank)
     return PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase;
 }
 
-/* The steps of a turn, as in gba/team/wait.c: a test, progress if it is due, a test. Returns
+/* The steps of a turn, as in gba/team/barrier.c: a test, progress if it is due, a test. Returns
  * whether the rank has left. */
 static bool look(struct predict *p, uint32_t rank)
 {

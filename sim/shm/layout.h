@@ -38,7 +38,7 @@ struct gba_sim_group {
  * group. The member reads it without the lock. */
 struct gba_sim_slot {
     gba_flag_t flag;
-    gba_word_t sleeper; /* count of sleepers, for gba_flag_park and gba/team/wait.c */
+    gba_word_t sleeper; /* count of sleepers, for gba_flag_park and gba/team/barrier.c */
     uint64_t line[6];   /* padding: the member polls the line of the flag */
     gba_word_t pending; /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
     gba_word_t due;     /* time at which `pending` is stored: CLOCK_MONOTONIC, ns */

@@ -22,8 +22,6 @@
 #include "gba/spec/gba_ioctl.h"
 #include "gba/spec/gba_regs.h"
 
-#define gba_wait gba_driver_wait /* libgba has another function of that name */
-
 typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
