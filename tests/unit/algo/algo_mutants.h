@@ -142,7 +142,8 @@ static gba_status_t eager_test(struct gba_algo_state *b, struct gba_transport *s
     return GBA_OK;
 }
 
-/* Dissemination (v1) with another comparison of `word` and `seq`, or with fewer rounds. */
+/* Dissemination (v1) with another comparison of `word` and `seq`, or with fewer rounds: those of
+ * another radix with one signal in each. */
 #define V1_TEST(function, size, reached)                                            \
     static gba_status_t function(struct gba_algo_state *b, struct gba_transport *s) \
     {                                                                               \
@@ -151,7 +152,7 @@ static gba_status_t eager_test(struct gba_algo_state *b, struct gba_transport *s
                                                                                     \
             if (!(reached))                                                         \
                 return GBA_INPROGRESS;                                              \
-            b->distance *= 2;                                                       \
+            b->distance *= b->radix;                                                \
             b->slot++;                                                              \
             if (b->distance < last)                                                 \
                 (void)set_peer(b, s, b->distance, b->slot);                         \
@@ -163,6 +164,7 @@ V1_TEST(widened_test, b->size, (uint64_t)word >= (uint64_t)seq)
 V1_TEST(signed_test, b->size, (int32_t)word >= (int32_t)seq)
 V1_TEST(equal_test, b->size, word == seq)
 V1_TEST(round_short_test, b->size / 2 + 1, GBA_SEQ_REACHED(word, seq))
+V1_TEST(one_signal_test, b->size, GBA_SEQ_REACHED(word, seq))
 
 /* Tree that signals its parent when the last child has signalled, or with another fault. */
 #define TREE_TEST(function, gathered, released)                                     \

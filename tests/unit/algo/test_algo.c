@@ -268,4 +268,135 @@ TEST(test_mutants_are_caught)
     }
 }
 
+/* ------------------------------------------------------- published barriers that are none --- */
+
+/* All ranks but one come, and go on until nothing moves. Returns who has left, a bit each. */
+static uint32_t leave_without(const struct mutant *published, uint32_t late)
+{
+    struct gba_algorithm algorithm = *published->base;
+    struct rules r = published->rules;
+    uint32_t left = 0;
+
+    if (published->start != NULL)
+        algorithm.start = published->start;
+    algorithm.test = published->test;
+    r.algorithm = &algorithm;
+    r.rounds = 1;
+    r.in_order = true;
+    harness_open(&r);
+    do {
+        harness->moved = 0;
+        for (uint32_t m = 0; m < r.size; m++)
+            if (m != late)
+                member_step(m);
+        while (deliver_something(false))
+            ;
+    } while (0 != harness->moved);
+    for (uint32_t m = 0; m < r.size; m++)
+        left |= harness->members[m].left << m;
+    harness_close();
+    return left;
+}
+
+/* gba/algo/README.md names their sources. */
+TEST(test_published_barriers_that_are_left_early)
+{
+    static const struct {
+        struct mutant barrier;
+        uint32_t late, left;
+    } published[] = {
+        {{"the ring", V1, NULL, round_short_test, EARLY, {.size = 3, .radix = 2}}, 1, 1u << 0},
+        {{"3^r", V1, NULL, one_signal_test, EARLY, {.size = 3, .radix = 3}}, 1, 1u << 0},
+        {{"4^r", V1, NULL, one_signal_test, EARLY, {.size = 3, .radix = 4}}, 1, 1u << 0},
+        {{"8^r", V1, NULL, one_signal_test, EARLY, {.size = 3, .radix = 8}}, 1, 1u << 0},
+        {{"3^r, two rounds", V1, NULL, one_signal_test, EARLY, {.size = 5, .radix = 3}},
+         0,
+         1u << 2},
+        {{"2^r", V1, NULL, one_signal_test, EARLY, {.size = 12, .radix = 2}}, 0, 0},
+        {{"v2, the cores do not meet",
+          V2,
+          lanes_start,
+          lanes_test,
+          EARLY,
+          {.size = 12, .radix = 8}},
+         0,
+         1u << 10 | 1u << 11},
+    };
+
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
+        assert_int_equal(leave_without(&published[i].barrier, published[i].late),
+                         published[i].left);
+}
+
+/* CrossRankSync: a rank has a word for each rank, and its count in a word that is one of them. */
+static struct cross {
+    uint32_t base;  /* the rank whose word has the count */
+    uint32_t count; /* of the barrier in which this rank is */
+    uint32_t word[65];
+} cross[65];
+
+static void cross_reset(uint32_t base)
+{
+    memset(cross, 0, sizeof cross);
+    for (uint32_t r = 0; r < 65; r++)
+        cross[r].base = base;
+}
+
+static void cross_enter(uint32_t rank)
+{
+    cross[rank].count = cross[rank].word[cross[rank].base] + 1;
+}
+
+static void cross_signal(uint32_t rank, uint32_t first, uint32_t last)
+{
+    for (uint32_t to = first; to <= last; to++)
+        cross[to].word[rank] = cross[rank].count;
+}
+
+static bool cross_leave(uint32_t rank, uint32_t size)
+{
+    struct cross *me = &cross[rank];
+
+    for (uint32_t from = 0; from < size; from++)
+        if (me->word[from] != me->count && me->word[from] != me->count + 1)
+            return false;
+    me->word[me->base] = me->count;
+    return true;
+}
+
+/* The rank whose word has the count comes first, and signals rank 0 before that has come: rank 0
+ * takes its signal for its own count, and stays for ever. */
+static void cross_begin(uint32_t size, uint32_t base)
+{
+    cross_reset(base);
+    cross_enter(base);
+    cross_signal(base, 0, 0);
+    for (uint32_t r = 0; r < size; r++)
+        if (r != base)
+            cross_enter(r);
+    for (uint32_t r = 0; r < size; r++)
+        cross_signal(r, 0, size - 1);
+    for (uint32_t r = 0; r < size; r++)
+        assert_int_equal(cross_leave(r, size), 0 != r);
+}
+
+TEST(test_published_cross_rank_sync)
+{
+    cross_begin(65, 64); /* the count at 1024 bytes, a word every 16 */
+    cross_begin(3, 2);   /* at 32 */
+    /* The others leave the next barrier, in which rank 0 is not. */
+    for (uint32_t r = 1; r < 3; r++) {
+        cross_enter(r);
+        cross_signal(r, 0, 2);
+    }
+    assert_true(cross_leave(1, 3));
+    /* Core c of a rank signals rank c. Core 1 of rank 0 has come, core 0 has not. */
+    cross_reset(64);
+    cross_enter(0);
+    cross_signal(0, 1, 1);
+    cross_enter(1);
+    cross_signal(1, 0, 1);
+    assert_true(cross_leave(1, 2));
+}
+
 TEST_MAIN()
