@@ -25,23 +25,6 @@
 
 #include "gba/gpu.h"
 
-/* The threads that cooperate. GRID: of a cooperative launch, which has all blocks resident. */
-typedef enum gba_gpu_coop {
-    GBA_GPU_THREAD = 0,
-    GBA_GPU_WARP = 1,
-    GBA_GPU_BLOCK = 2,
-    GBA_GPU_GRID = 3
-} gba_gpu_coop_t;
-
-typedef enum gba_gpu_order {
-    GBA_GPU_ACQ_REL = 0,
-    GBA_GPU_ACQUIRE = 1,
-    GBA_GPU_RELEASE = 2,
-    GBA_GPU_RELAXED = 3
-} gba_gpu_order_t;
-
-/* ----------------------------------------------------------------------------- primitives --- */
-
 #if defined(GBA_GPU_ON_CPU)
 #include <sched.h>
 #include <time.h>
@@ -77,14 +60,6 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
-
-/* A test with several threads for a warp, block or grid defines this, and the names of CUDA that
- * the functions below use. */
-#ifndef GBA_GPU_GRID_SYNC
-#define GBA_GPU_LANE(coop)                  0
-#define GBA_GPU_TOGETHER(coop)              ((void)(coop))
-#define GBA_GPU_SHARE(coop, member, status) ((int)((void)(coop), (void)(member), (status)))
-#endif
 
 #else
 #include <cooperative_groups.h>
@@ -126,6 +101,26 @@ GBA_GPU_FN uint64_t gba_gpu_clock(void)
 }
 #endif
 
+/* The caches of a GPU, and those of its host, are coherent for accesses at system scope. */
+GBA_GPU_FN void gba_gpu_clean(void)
+{
+}
+
+GBA_GPU_FN void gba_gpu_invalidate(void)
+{
+}
+
+GBA_GPU_FN uint32_t gba_gpu_add(uint64_t *count, uint32_t add)
+{
+    const uint32_t sum = (uint32_t)*count + add;
+
+    if (0 != add)
+        *count = sum;
+    return sum;
+}
+
+/* A test with several threads for a warp, block or grid defines this, and the names of CUDA that
+ * the functions below use. */
 #ifdef GBA_GPU_GRID_SYNC
 /* The rank of this thread among the cooperating ones; only 0 is distinguished. */
 GBA_GPU_FN uint32_t GBA_GPU_LANE(gba_gpu_coop_t coop)
@@ -180,84 +175,6 @@ GBA_GPU_FN int GBA_GPU_SHARE(gba_gpu_coop_t coop, const gba_gpu_member_t *member
 }
 #endif
 
-/* ------------------------------------------------------------------------------- barriers --- */
-
-/* Arrive at the next round. order: RELEASE and ACQ_REL release, the others order nothing. */
-GBA_GPU_FN void gba_gpu_arrive(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
-                               gba_gpu_order_t order)
-{
-    uint32_t sequence;
-
-    GBA_GPU_TOGETHER(coop);
-    if (0 != GBA_GPU_LANE(coop))
-        return;
-    sequence = (uint32_t)*member->count + 1;
-    *member->count = sequence;
-    gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | member->member,
-                  GBA_GPU_ACQUIRE == order ? GBA_GPU_RELAXED : order, member->direct);
-}
-
-/* Whether a round has failed, by a fate whose upper half is not 0. The flag of a proxied member is
- * its fate, too. The upper half of a device's flag is the driver's, and the process reads it. */
-GBA_GPU_FN int gba_gpu_fate(const gba_gpu_member_t *member, uint64_t word, uint32_t sequence)
-{
-    const uint32_t first = (uint32_t)word - GBA_GPU_AHEAD;
-
-    return !member->direct && (int32_t)(sequence - first) < 0 ? GBA_OK : -(int)(word >> 32);
-}
-
-/* Poll until the round has ended, the member has failed, or the time is over. */
-GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
-                            gba_gpu_order_t order, uint64_t limit_ns)
-{
-    uint64_t began = 0, fate = 0, word;
-
-    for (uint32_t polls = 1;; polls++) {
-        word = gba_gpu_load(member->flag, order);
-        if ((0 == word >> 32 || member->direct) && (int32_t)((uint32_t)word - sequence) >= 0)
-            return GBA_OK;
-        if (!member->direct)
-            fate = word;
-        if (0 != fate >> 32) /* of a direct member stored after the last release, and seen before */
-            return gba_gpu_fate(member, fate, sequence);
-        if (0 != polls % 16)
-            continue;
-        if (member->direct)
-            fate = gba_gpu_load(member->fate, GBA_GPU_ACQUIRE);
-        word = gba_gpu_clock();
-        began = 0 == began ? word : began;
-        if (0 != limit_ns && word - began > limit_ns)
-            break;
-    }
-    /* The arrival remains. A later wait for this round is allowed. */
-    if (!member->direct)
-        gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | GBA_GPU_GAVE_UP, GBA_GPU_RELAXED,
-                      0);
-    return GBA_ERR_TIMEOUT;
-}
-
-/*
- * Wait for the round of the last arrival. order: ACQUIRE and ACQ_REL acquire, the others order
- * nothing. limit_ns: 0: none. Returns GBA_OK: all members have arrived; GBA_ERR_TIMEOUT: wait
- * again, but do not arrive again; another error: no further round ends.
- */
-GBA_GPU_FN gba_status_t gba_gpu_wait(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
-                                     gba_gpu_order_t order, uint64_t limit_ns)
-{
-    int status = GBA_OK;
-
-    if (0 == GBA_GPU_LANE(coop))
-        status = gba_gpu_poll(member, (uint32_t)*member->count,
-                              GBA_GPU_RELEASE == order ? GBA_GPU_RELAXED : order, limit_ns);
-    return (gba_status_t)GBA_GPU_SHARE(coop, member, status);
-}
-
-/* Arrive and wait. */
-GBA_GPU_FN gba_status_t gba_gpu_barrier(const gba_gpu_member_t *member, gba_gpu_coop_t coop,
-                                        gba_gpu_order_t order, uint64_t limit_ns)
-{
-    gba_gpu_arrive(member, coop, order);
-    return gba_gpu_wait(member, coop, order, limit_ns);
-}
+#include "gba/gpu_member.h"
 
 #endif

@@ -29,6 +29,24 @@ typedef struct gba_gpu_member {
     uint64_t id;     /* in this process; no other member has had it */
 } gba_gpu_member_t;
 
+/* The threads of a kernel that are one member. GRID: of a cooperative launch, which has all blocks
+ * resident. */
+typedef enum gba_gpu_coop {
+    GBA_GPU_THREAD = 0,
+    GBA_GPU_WARP = 1,
+    GBA_GPU_BLOCK = 2,
+    GBA_GPU_GRID = 3
+} gba_gpu_coop_t;
+
+/* What an arrival and a wait order: ACQ_REL what both do, RELEASE the arrival alone, ACQUIRE the
+ * wait alone. */
+typedef enum gba_gpu_order {
+    GBA_GPU_ACQ_REL = 0,
+    GBA_GPU_ACQUIRE = 1,
+    GBA_GPU_RELEASE = 2,
+    GBA_GPU_RELAXED = 3
+} gba_gpu_order_t;
+
 /* A failed flag is that far ahead of the first round that failed, so that a stream's wait ends. */
 #define GBA_GPU_AHEAD 0x40000000u
 /* The low half of a doorbell whose kernel has given up waiting. */

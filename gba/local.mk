@@ -115,7 +115,7 @@ endif
 
 # GPUs as members. It opens libcuda when it is used. An archive, too, for the tests.
 noinst_LTLIBRARIES += gba/libgbagpu.la
-gba_libgbagpu_la_SOURCES = gba/gpu.h gba/gpu.cuh gba/gpu/cuda.h gba/gpu/cuda.c gba/gpu/on_stream.h \
+gba_libgbagpu_la_SOURCES = gba/gpu.h gba/gpu_member.h gba/gpu.cuh gba/gpu/cuda.h gba/gpu/cuda.c gba/gpu/on_stream.h \
 	gba/gpu/group.h gba/gpu/group.c gba/gpu/proxy.h gba/gpu/proxy.c gba/gpu/member.c
 lib_LTLIBRARIES += gba/libgba_gpu.la
 gba_libgba_gpu_la_SOURCES =
@@ -125,7 +125,7 @@ gba_libgba_gpu_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba_gpu.map
 EXTRA_gba_libgba_gpu_la_DEPENDENCIES = gba/libgba_gpu.map
 EXTRA_DIST += gba/libgba_gpu.map
-gbainclude_HEADERS += gba/gpu.h gba/gpu.cuh
+gbainclude_HEADERS += gba/gpu.h gba/gpu_member.h gba/gpu.cuh
 
 # The manual pages of section 3 are made from the comments of the public headers. Only the script knows their
 # names, so automake does not install them.

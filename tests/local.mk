@@ -25,7 +25,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/base/test_memory_file tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
 	tests/unit/base/test_order tests/unit/base/test_params tests/unit/dev/test_path tests/unit/agree/test_plan \
 	tests/unit/agree/test_predict tests/unit/base/test_processors \
-	tests/unit/failover/test_renegotiate tests/unit/base/test_resources tests/unit/failover/test_retry \
+	tests/unit/gpu/test_gpu_caches tests/unit/failover/test_renegotiate tests/unit/base/test_resources tests/unit/failover/test_retry \
 	tests/unit/algo/test_sched tests/unit/transport/test_segment \
 	tests/unit/bootstrap/test_signals tests/unit/shm/test_sim tests/unit/shm/test_sim_alloc \
 	tests/unit/shm/test_sim_fault tests/unit/shm/test_sim_find tests/unit/shm/test_sim_port \

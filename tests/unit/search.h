@@ -21,7 +21,7 @@ struct visited {
 };
 
 /* The search ends when it has seen `limit` states. */
-static void visited_open(struct visited *v, size_t bytes, uint32_t limit)
+static inline void visited_open(struct visited *v, size_t bytes, uint32_t limit)
 {
     *v = (struct visited){.mask = 1, .bytes = bytes};
     while (v->mask + 1 < 2 * (uint64_t)limit)
@@ -31,14 +31,14 @@ static void visited_open(struct visited *v, size_t bytes, uint32_t limit)
         abort();
 }
 
-static void visited_close(struct visited *v)
+static inline void visited_close(struct visited *v)
 {
     free(v->stack);
     free(v->hashes);
 }
 
 /* Keep that state for later, unless it has been seen. hash: of the state; not 0. */
-static void visit(struct visited *v, const void *harness, uint64_t hash)
+static inline void visit(struct visited *v, const void *harness, uint64_t hash)
 {
     uint64_t at = hash & v->mask;
 
@@ -76,7 +76,7 @@ static inline void visit_bytes(struct visited *v, const void *state)
 }
 
 /* Take one of the kept states; false if there is none left. */
-static bool visited_next(struct visited *v, void *harness)
+static inline bool visited_next(struct visited *v, void *harness)
 {
     if (v->depth == 0)
         return false;
