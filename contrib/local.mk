@@ -68,7 +68,7 @@ contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispat
 	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h \
 	contrib/examples/pool.c contrib/examples/pool.h
 contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
-contrib_examples_moe_dispatch_moe_dispatch_LDADD = gba/libgba.la -lpthread $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
+contrib_examples_moe_dispatch_moe_dispatch_LDADD = gba/libgba.la -lpthread $(BLAS_LIBS) $(GBA_OSHMEM_LIBS) -lm
 endif
 # The nodes and the matrix product of moe_dispatch, and the planner and the serial model of kv_shuffle,
 # are plain C.
@@ -80,7 +80,7 @@ contrib_examples_moe_dispatch_test_plain_SOURCES = contrib/examples/moe_dispatch
 	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h
 # Without a BLAS: its loop is for other machines.
 contrib_examples_moe_dispatch_test_plain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS)
+contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS) -lm
 GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan
 contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \

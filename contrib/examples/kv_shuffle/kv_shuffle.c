@@ -223,7 +223,7 @@ static int start(const struct kv_options *options, int me, int pes)
     } else if (me == 0) {
         fprintf(stderr,
                 "kv_shuffle: no symmetric memory for 2 caches of %zu bytes per PE: make the caches "
-                "smaller or SHMEM_SYMMETRIC_SIZE larger\n",
+                "smaller or SHMEM_SYMMETRIC_HEAP_SIZE larger\n",
                 kv_cache_bytes(&setting.shape));
     }
     return status;

@@ -33,7 +33,7 @@ static void return_rows(struct moe_pe *pe, int expert)
 {
     const struct moe_shape *shape = &pe->config.shape;
     const size_t hidden = (size_t)shape->hidden;
-    const float *y = pe->own.product;
+    const float *y = shape->communication ? pe->own.batch : pe->own.product;
 
     for (int s = 0; s < shape->pes; s++) {
         const struct moe_head *head = &pe->shared.heads[s * shape->experts + expert];
@@ -83,11 +83,12 @@ const char *moe_run_experts(struct moe_pe *pe)
         rows = gather(pe, e);
         if (rows < 0)
             return "the rows of an expert cannot be those of one step";
-        pool_run(&pe->pool, product_part,
-                 &(struct product){rows, hidden, pe->config.cores, pe->own.batch,
-                                   &pe->own.weights[(size_t)e * weights], pe->own.product});
+        if (!shape->communication)
+            pool_run(&pe->pool, product_part,
+                     &(struct product){rows, hidden, pe->config.cores, pe->own.batch,
+                                       &pe->own.weights[(size_t)e * weights], pe->own.product});
         return_rows(pe, e);
-        moe_sync_quiet(pe); /* also before the next expert overwrites `product` */
+        moe_sync_quiet(pe); /* also before the next expert overwrites the rows */
         for (int s = 0; s < pes; s++)
             moe_sync_raise(
                 pe, &pe->shared.back_flag[moe_slot(&pe->groups, s, pe->group) * pe->reach + mine],

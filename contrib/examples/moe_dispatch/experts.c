@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "experts.h"
 
+#include <math.h>
+
 int moe_experts_all(const struct moe_shape *shape)
 {
     return shape->pes * shape->experts;
@@ -8,9 +10,9 @@ int moe_experts_all(const struct moe_shape *shape)
 
 int64_t moe_sum_max(const struct moe_shape *shape)
 {
-    const int64_t term = (int64_t)MOE_GATE_MAX * MOE_TOKEN_MAX * MOE_WEIGHT_MAX;
+    const int64_t row = (int64_t)MOE_GATE_MAX * MOE_TOKEN_MAX * shape->top_k;
 
-    return term * shape->top_k * shape->hidden;
+    return shape->communication ? row : row * MOE_WEIGHT_MAX * shape->hidden;
 }
 
 /* The finalizer of splitmix64. */
@@ -39,6 +41,29 @@ int moe_token_value(const struct moe_shape *shape, int64_t step, int pe, int tok
     return small_value(moe_hash(token_key(shape, step, pe, token), (uint64_t)i), MOE_TOKEN_MAX);
 }
 
+void moe_zipf(const struct moe_shape *shape, double exponent, double *popular)
+{
+    double sum = 0;
+
+    for (int e = 0; e < moe_experts_all(shape); e++)
+        popular[e] = sum += pow(e + 1, -exponent);
+}
+
+/* Draw an expert. Low numbers are popular, so PEs get unequal work. */
+static int draw(const struct moe_shape *shape, uint64_t dice)
+{
+    const int all = moe_experts_all(shape);
+    const int a = (int)(dice % (uint64_t)all), b = (int)((dice >> 32) % (uint64_t)all);
+    int e = 0;
+
+    if (!shape->popular)
+        return a < b ? a : b;
+    while (e < all - 1 &&
+           shape->popular[e] <= (double)(dice >> 11) * 0x1p-53 * shape->popular[all - 1])
+        e++;
+    return e;
+}
+
 void moe_route(const struct moe_shape *shape, int64_t step, int pe, int token,
                struct moe_choice *choice)
 {
@@ -47,9 +72,7 @@ void moe_route(const struct moe_shape *shape, int64_t step, int pe, int token,
 
     for (int j = 0; j < shape->top_k; j++) {
         const uint64_t dice = moe_hash(key, (uint64_t)j);
-        /* The smaller of two draws: low numbers are popular, so PEs get unequal work. */
-        const int a = (int)(dice % (uint64_t)all), b = (int)((dice >> 32) % (uint64_t)all);
-        int e = a < b ? a : b;
+        int e = draw(shape, dice);
 
         for (int i = 0; i < j; i++)
             if (choice[i].expert == e) {

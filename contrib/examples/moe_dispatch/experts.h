@@ -31,6 +31,10 @@ struct moe_shape {
     int hidden;  /* values of a token */
     int top_k;   /* experts that a token goes to, no two the same */
     uint64_t seed;
+    /* [all experts], increasing: how many of popular[all - 1] draws give this expert, or one with a
+     * lower number. NULL: the smaller of two draws. */
+    const double *popular;
+    int communication; /* 1: experts return their rows as they are, and have no weights */
 };
 
 /* One of the experts of a token, and the factor of its result. */
@@ -40,6 +44,10 @@ struct moe_choice {
 };
 
 int moe_experts_all(const struct moe_shape *shape);
+
+/* Fill `popular` for all experts of the shape: expert e is drawn as often as 1 / (e + 1)^exponent.
+ */
+void moe_zipf(const struct moe_shape *shape, double exponent, double *popular);
 
 /* The largest sum, without its sign, that the layer can compute. */
 int64_t moe_sum_max(const struct moe_shape *shape);

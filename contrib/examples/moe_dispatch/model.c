@@ -11,14 +11,14 @@ int moe_model_init(struct moe_model *model, const struct moe_shape *shape)
     int8_t *w;
 
     *model = (struct moe_model){.shape = *shape};
-    model->weights = calloc((size_t)all * size, size);
+    model->weights = shape->communication ? calloc(1, 1) : calloc((size_t)all * size, size);
     model->result = calloc(size, sizeof *model->result);
     if (!model->weights || !model->result) {
         moe_model_fini(model);
         return -1;
     }
     w = model->weights;
-    for (int e = 0; e < all; e++)
+    for (int e = 0; e < all && !shape->communication; e++)
         for (int in = 0; in < hidden; in++)
             for (int out = 0; out < hidden; out++)
                 *w++ = (int8_t)moe_weight(shape, e, in, out);
@@ -44,11 +44,13 @@ const int32_t *moe_model_result(struct moe_model *model, int64_t step, int pe, i
         const int x = moe_token_value(shape, step, pe, token, (int)i);
 
         for (int j = 0; j < shape->top_k; j++) {
-            const int8_t *w = &model->weights[((size_t)choice[j].expert * hidden + i) * hidden];
+            const size_t row = ((size_t)choice[j].expert * hidden + i) * hidden;
             const int factor = (int)choice[j].gate * x;
 
-            for (size_t o = 0; o < hidden; o++)
-                model->result[o] += factor * w[o];
+            if (shape->communication)
+                model->result[i] += factor;
+            for (size_t o = 0; o < hidden && !shape->communication; o++)
+                model->result[o] += factor * model->weights[row + o];
         }
     }
     return model->result;

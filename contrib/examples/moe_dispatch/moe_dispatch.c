@@ -17,7 +17,8 @@
 static const char usage[] =
     "usage: moe_dispatch [--mode normal|low-latency] [--nodes N] [--sync WAY] [--cores N]\n"
     "                    [--pes N] [--pairs N] [--steps N] [--seed N] [--verify] [--jitter US]\n"
-    "                    [--tokens N] [--hidden N] [--experts N] [--top-k N]\n"
+    "                    [--tokens N] [--hidden N] [--experts N] [--top-k N] [--zipf N]\n"
+    "                    [--communication]\n"
     "  --mode MODE  normal: rows cross to each node once and are forwarded there (default);\n"
     "               low-latency: rows go directly to the PEs of their experts\n"
     "  --nodes N    split the PEs into N nodes (0: nodes are hosts)\n"
@@ -33,7 +34,10 @@ static const char usage[] =
     "  --verify     compare every result of every step with a serial model\n"
     "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
     "  --tokens N (per PE: 64), --hidden N (values of a token: 128),\n"
-    "  --experts N (per PE: 4), --top-k N (experts of a token, 1 to 16: 2)\n";
+    "  --experts N (per PE: 4), --top-k N (experts of a token, 1 to 16: 2)\n"
+    "  --zipf N     expert e, from 0, is drawn as often as 1 / (e + 1)^(N / 100): the first ones\n"
+    "               are hot; by default the smaller of two draws\n"
+    "  --communication  experts have no weights and return their rows as they are\n";
 
 enum { MOE_WAYS = 3 };
 
@@ -46,7 +50,8 @@ static const char *const mode_words[] = {
     [MOE_NORMAL] = "normal", [MOE_LOW_LATENCY] = "low-latency", NULL};
 
 struct moe_options {
-    long pes, pairs, steps, seed, jitter, tokens, hidden, experts, top_k, nodes, cores, verify;
+    long pes, pairs, steps, seed, jitter, tokens, hidden, experts, top_k, nodes, cores, verify,
+        zipf, communication;
     long mode, sync; /* indices of their words */
     long ways;       /* set of enum moe_sync */
 };
@@ -108,15 +113,16 @@ static void print_head(const struct moe_pe *pe, const struct moe_options *option
 {
     const struct moe_shape *shape = &pe->config.shape;
 
-    printf("moe_dispatch  %s mode, matrix product by %s\n", mode_words[pe->config.mode],
-           moe_product_name);
+    printf("moe_dispatch  %s mode, %s%s\n", mode_words[pe->config.mode],
+           shape->communication ? "communication alone" : "matrix product by ",
+           shape->communication ? "" : moe_product_name);
     printf(
         "              %d PEs on %d node%s%s, %d experts, %d tokens of %d values per PE, top %d\n",
         shape->pes, pe->nodes.count, pe->nodes.count == 1 ? "" : "s",
         pe->config.emulated_nodes > 0 ? " (emulated)" : "", moe_experts_all(shape), shape->tokens,
         shape->hidden, shape->top_k);
-    printf("us per step   %12s %12s %12s %12s   (%ld turns of %ld steps)\n", "sync median",
-           "sync least", "all median", "rows across", options->pairs, options->steps);
+    printf("us per step   %12s %12s %12s %7s %12s   (%ld turns of %ld steps)\n", "sync median",
+           "sync least", "all median", "sync %", "rows across", options->pairs, options->steps);
 }
 
 /* One way, over all turns. turns: [turns][MOE_WAYS] of this PE. Times are means over the PEs. */
@@ -141,8 +147,8 @@ static void print_way(const struct moe_pe *pe, const struct turn *turns, int way
     }
     qsort(sync, (size_t)count, sizeof *sync, pool_compare);
     qsort(total, (size_t)count, sizeof *total, pool_compare);
-    printf("%-12s  %12.2f %12.2f %12.2f %12.1f\n", sync_words[way], sync[count / 2], sync[0],
-           total[count / 2], across);
+    printf("%-12s  %12.2f %12.2f %12.2f %7.1f %12.1f\n", sync_words[way], sync[count / 2], sync[0],
+           total[count / 2], 100 * sync[count / 2] / total[count / 2], across);
 }
 
 /* On PE 0. */
@@ -199,20 +205,27 @@ static void run(struct moe_pe *pe, const struct moe_options *options)
 }
 
 /* Collective, with valid options. Returns the exit status. */
-static int start(const struct moe_options *options, const struct moe_config *config)
+static int start(const struct moe_options *options, struct moe_config *config)
 {
+    const size_t all = (size_t)moe_experts_all(&config->shape);
+    double *const popular = options->zipf >= 0 ? calloc(all, sizeof *popular) : NULL;
     const int me = shmem_my_pe();
     struct moe_pe pe;
 
+    if (popular)
+        moe_zipf(&config->shape, (double)options->zipf / 100, popular);
+    config->shape.popular = popular;
     if (moe_pe_init(&pe, config, me) == 0) {
         run(&pe, options);
         moe_pe_fini(&pe);
+        free(popular);
         return 0;
     }
+    free(popular);
     if (me == 0)
         fprintf(stderr,
                 "moe_dispatch: no symmetric memory: %.1f MiB per PE are needed; take fewer "
-                "tokens or make SHMEM_SYMMETRIC_SIZE larger\n",
+                "tokens or make SHMEM_SYMMETRIC_HEAP_SIZE larger\n",
                 (double)pe.symmetric / 1048576);
     return 2;
 }
@@ -254,7 +267,8 @@ int main(int argc, char **argv)
                             .experts = 4,
                             .top_k = 2,
                             .cores = 1,
-                            .sync = 3}; /* both */
+                            .sync = 3, /* both */
+                            .zipf = -1};
     const struct pool_option rows[] = {
         {"pes", &o.pes, 1, 1 << 20, NULL},
         {"pairs", &o.pairs, 1, 10000, NULL},
@@ -267,7 +281,9 @@ int main(int argc, char **argv)
         {"top-k", &o.top_k, 1, MOE_TOP_K_MAX, NULL},
         {"nodes", &o.nodes, 0, 1 << 20, NULL},
         {"cores", &o.cores, 1, POOL_CORES_MAX, NULL},
+        {"zipf", &o.zipf, 0, 1000, NULL},
         {.name = "verify", .value = &o.verify},
+        {.name = "communication", .value = &o.communication},
         {.name = "mode", .value = &o.mode, .words = mode_words},
         {.name = "sync", .value = &o.sync, .words = sync_words},
     };
@@ -280,8 +296,13 @@ int main(int argc, char **argv)
     pool_shmem_init(argc, argv, 1);
     if (pool_options(rows, sizeof rows / sizeof *rows, argc, argv, "moe_dispatch", usage) == 0) {
         o.ways = sync_ways[o.sync];
-        config = (struct moe_config){.shape = {shmem_n_pes(), (int)o.experts, (int)o.tokens,
-                                               (int)o.hidden, (int)o.top_k, (uint64_t)o.seed},
+        config = (struct moe_config){.shape = {.pes = shmem_n_pes(),
+                                               .experts = (int)o.experts,
+                                               .tokens = (int)o.tokens,
+                                               .hidden = (int)o.hidden,
+                                               .top_k = (int)o.top_k,
+                                               .seed = (uint64_t)o.seed,
+                                               .communication = (int)o.communication},
                                      .mode = (enum moe_mode)o.mode,
                                      .emulated_nodes = (int)o.nodes,
                                      .cores = (int)o.cores,

@@ -114,7 +114,8 @@ static void alloc_own(struct moe_pe *pe)
     const size_t slots = (size_t)pe->slots, groups = (size_t)pe->groups.count;
     const size_t pes = (size_t)shape->pes, experts = (size_t)shape->experts;
 
-    pe->own.weights = alloc_private(experts * (size_t)shape->hidden, row, "the weights");
+    if (!shape->communication)
+        pe->own.weights = alloc_private(experts * (size_t)shape->hidden, row, "the weights");
     pe->own.send = alloc_private(tokens, row, "tokens");
     pe->own.choice = alloc_private(choices, sizeof *pe->own.choice, "choices");
     pe->own.result = alloc_private(tokens, row, "results");
@@ -125,7 +126,8 @@ static void alloc_own(struct moe_pe *pe)
     pe->own.place = alloc_private(slots * choices, sizeof *pe->own.place, "places");
     pe->own.sums = alloc_private(slots * tokens, row, "sums");
     pe->own.batch = alloc_private(pes * tokens, row, "the rows of an expert");
-    pe->own.product = alloc_private(pes * tokens, row, "the results of an expert");
+    if (!shape->communication)
+        pe->own.product = alloc_private(pes * tokens, row, "the results of an expert");
 }
 
 static void make_weights(struct moe_pe *pe)
@@ -133,7 +135,7 @@ static void make_weights(struct moe_pe *pe)
     const struct moe_shape *shape = &pe->config.shape;
     float *w = pe->own.weights;
 
-    for (int e = 0; e < shape->experts; e++)
+    for (int e = 0; e < shape->experts && w; e++)
         for (int in = 0; in < shape->hidden; in++)
             for (int out = 0; out < shape->hidden; out++)
                 *w++ = (float)moe_weight(shape, pe->me * shape->experts + e, in, out);

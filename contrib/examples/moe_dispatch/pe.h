@@ -85,7 +85,7 @@ struct moe_pe {
     } shared;
 
     struct {
-        float *weights;            /* [experts][hidden][hidden] */
+        float *weights;            /* [experts][hidden][hidden], or NULL, as product */
         float *send;               /* [tokens][hidden] */
         struct moe_choice *choice; /* [tokens][top_k] */
         float *result;             /* [tokens][hidden] */

@@ -79,7 +79,7 @@ static void nodes_are_numbered(void **state)
 
 static void routes_are_possible(void **state)
 {
-    const struct moe_shape shape = {3, 2, 50, 4, 6, 1};
+    const struct moe_shape shape = {3, 2, 50, 4, 6, .seed = 1};
     struct moe_choice choice[MOE_TOP_K_MAX];
 
     (void)state;
@@ -96,11 +96,37 @@ static void routes_are_possible(void **state)
     }
 }
 
+/* Expert e is drawn as often as 1 / (e + 1)^2. */
+static void a_hot_expert(void **state)
+{
+    double popular[4];
+    struct moe_shape shape = {2, 2, 8000, 1, 1, .seed = 3, .popular = popular, .communication = 1};
+    struct moe_choice choice[MOE_TOP_K_MAX];
+    struct moe_model model;
+    int count[4] = {0};
+
+    (void)state;
+    moe_zipf(&shape, 2, popular);
+    assert_int_equal(moe_sum_max(&shape), 8 * 7);
+    assert_int_equal(moe_model_init(&model, &shape), 0);
+    for (int t = 0; t < shape.tokens; t++) {
+        moe_route(&shape, 1, 0, t, choice);
+        count[choice[0].expert]++;
+        /* Without weights the result is the row times its gate. */
+        assert_int_equal(moe_model_result(&model, 1, 0, t)[0],
+                         (int)choice[0].gate * moe_token_value(&shape, 1, 0, t, 0));
+    }
+    moe_model_fini(&model);
+    for (int e = 0; e < 4; e++)
+        assert_in_range(count[e], 7200 / (1.4236 * (e + 1) * (e + 1)),
+                        8800 / (1.4236 * (e + 1) * (e + 1)));
+}
+
 /* The model is the sum of the products, and no sum is above the bound. */
 static void product_is_the_models(void **state)
 {
     enum { HIDDEN = 5, TOP_K = 3 };
-    const struct moe_shape shape = {2, 2, 20, HIDDEN, TOP_K, 9};
+    const struct moe_shape shape = {2, 2, 20, HIDDEN, TOP_K, .seed = 9};
     float x[HIDDEN], w[HIDDEN * HIDDEN], y[HIDDEN], sum[HIDDEN];
     struct moe_choice choice[MOE_TOP_K_MAX];
     struct moe_model model;
@@ -133,9 +159,8 @@ static void product_is_the_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_and_slots),
-        cmocka_unit_test(nodes_are_numbered),
-        cmocka_unit_test(routes_are_possible),
+        cmocka_unit_test(nodes_and_slots),       cmocka_unit_test(nodes_are_numbered),
+        cmocka_unit_test(routes_are_possible),   cmocka_unit_test(a_hot_expert),
         cmocka_unit_test(product_is_the_models),
     };
 
