@@ -39,6 +39,14 @@ EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions 
 	contrib/bench/hosts contrib/bench/served
 EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
 
+# A split barrier hides work.
+if BUILD_OMPI
+noinst_PROGRAMS += contrib/examples/overlap
+endif
+contrib_examples_overlap_SOURCES = contrib/examples/overlap.c
+contrib_examples_overlap_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_examples_overlap_LDADD = $(MPI_LIBS)
+
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.
 if BUILD_OSHMEM
 GBA_OSHMEM_LIBS = -loshmem $(MPI_LIBS)
