@@ -15,10 +15,11 @@
  * a member are the same member, and a kernel that is launched again, or a graph that is replayed,
  * goes on.
  *
- * Memory, at system scope: what the cooperating threads wrote before gba_gpu_arrive with RELEASE is
- * visible to every thread of every member, CPU or GPU, that has returned from gba_gpu_wait with
- * ACQUIRE. All cooperating threads call each function, with the same arguments, and get the same
- * status. A member is used by one group of threads at a time.
+ * Memory, at system scope: what the cooperating threads wrote to memory of this host, or of its GPUs,
+ * before gba_gpu_arrive with RELEASE is visible to every thread of every member on it, CPU or GPU,
+ * that has returned from gba_gpu_wait with ACQUIRE. What they wrote to other hosts they complete
+ * there before they arrive. All cooperating threads call each function, with the same arguments, and
+ * get the same status. A member is used by one group of threads at a time.
  */
 #ifndef GBA_GPU_CUH
 #define GBA_GPU_CUH

@@ -76,6 +76,9 @@ ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *of
 
 /* Between two reads of the status of a group that is not armed yet, ns. */
 #define GBA_UNARMED_PERIOD (10 * NSEC_PER_MSEC)
+/* Between two looks at the flag, ns. On a bus that does not order writes the interrupt may overtake the
+ * release [NOTE-1], and none follows. */
+#define GBA_LOOK_PERIOD	   (100 * NSEC_PER_MSEC)
 
 /* The last round in the flag of a membership. Under event_lock. */
 static u32 reached_by(struct gba_member *member)
@@ -194,7 +197,7 @@ static int sleep_until_over(struct gba_member *member, struct gba_ioc_wait *wait
 		if (!notify(member, wait->sequence, &armed))
 			return -EINVAL;
 		/* Another host may arm the group, and the device has no event for that. */
-		slice = armed ? timeout : min_t(ktime_t, timeout, GBA_UNARMED_PERIOD);
+		slice = min_t(ktime_t, timeout, armed ? GBA_LOOK_PERIOD : GBA_UNARMED_PERIOD);
 		result = wait_event_interruptible_hrtimeout(member->wait, is_over(member, wait),
 							    slice);
 		timeout = ktime_sub(timeout, slice);

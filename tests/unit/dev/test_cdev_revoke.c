@@ -190,6 +190,33 @@ DEV_TEST(sleep_results)
     gba_dev_cdev.leave(a);
 }
 
+static struct gba_membership *late;
+
+/* In the second sleep: the first one ends without an interrupt. */
+static void release_comes(void)
+{
+    if (++scene.calls == 2)
+        gba_dev_cdev.arrive(late, GBA_ARRIVAL(1, 1));
+}
+
+/* WAIT looks at the flag now and then, also where the interrupt was early, or got lost. */
+DEV_TEST(test_DRV_18_looks_without_an_interrupt)
+{
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *a = cdev_membership(dev, &handle, 0);
+
+    late = cdev_membership(dev, &handle, 1);
+    scene.calls = 0;
+    fake_kernel.on_sleep = release_comes;
+    assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
+    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0));
+    assert_int_equal(gba_dev_cdev.sleep(a, 1, GBA_WAIT_FOREVER), GBA_OK);
+    assert_int_equal(gba_flag_load_relaxed(a->flag), 1);
+    fake_kernel.on_sleep = NULL;
+    gba_dev_cdev.leave(a);
+    gba_dev_cdev.leave(late);
+}
+
 /* A process ends without leaving: the other members get one event, which stays. */
 DEV_TEST(test_DRV_18_a_member_dies)
 {
