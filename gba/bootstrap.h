@@ -158,7 +158,7 @@ GBA_EXPORT gba_status_t gba_bootstrap_barrier(gba_bootstrap_t *bootstrap);
 GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
 
 /*
- * Advance MPI, for gba_barrier_wait and gba_team_attr_t.progress: its networks may
+ * Advance MPI, for gba_runtime_t.progress: its networks may
  * need this process to complete a call of the exchange that another member is still in. Without it
  * that member may never arrive at the barrier. Does nothing with PMIx and unique ids. bootstrap: a
  * gba_bootstrap_t. Returns 0, or with MPI -1: MPI does not tell whether it has served another
@@ -232,12 +232,10 @@ GBA_EXPORT gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team);
  * steps with gba_bootstrap_team_get: gba_barrier_start, gba_barrier_test and gba_barrier_progress.
  * gba_gpu_attr_t.attend may be this function.
  * team: a gba_bootstrap_team_t. status: of a step. GBA_INPROGRESS, which is passed now and then:
- * advance MPI (gba_bootstrap_progress), and return. GBA_OK, or another status of gba_barrier_wait
- * that is not negative: the barrier is complete; agree on what is due (gba_team_due). GBA_ERR_DEAD:
- * the device has died; complete the barrier, and agree. GBA_ERR_UNSUPPORTED: the path is
- * GBA_PATH_FALLBACK; make the whole barrier, and agree. Others are returned: this member makes no
- * further barrier of the team. Returns GBA_INPROGRESS, or as gba_bootstrap_team_barrier. Only the
- * thread that makes the calls of the exchange calls it; with GBA_INPROGRESS that of the steps.
+ * advance MPI (gba_bootstrap_progress), and return. Any other one: gba_barrier_end, and after an
+ * error this member makes no further barrier of the team. Returns GBA_INPROGRESS, or as
+ * gba_bootstrap_team_barrier. Only the thread that makes the calls of the exchange calls it; with
+ * GBA_INPROGRESS that of the steps.
  * Collective: members with another status than GBA_INPROGRESS, or in gba_bootstrap_team_barrier.
  * Blocks then. Acquire on GBA_OK.
  */

@@ -29,20 +29,14 @@ typedef struct gba_cores_attr {
      * CPUs that the calling thread may use (gba_processors_get). */
     uint32_t cpus;
     /*
-     * The barrier of the processes, such as MPI_Barrier or shmem_barrier_all: used if there is no
-     * team, or if the team is on GBA_PATH_FALLBACK. Core 0 calls it. Returns GBA_OK or an error.
-     * NULL: without a team the barrier is among the cores of this process alone.
+     * Without a team: the barrier of the processes, such as MPI_Barrier or shmem_barrier_all. Core
+     * 0 calls it. Returns GBA_OK or an error. NULL: the barrier is among the cores of this process
+     * alone.
      */
     gba_status_t (*barrier)(void *ctx);
-    /*
-     * The team's device has failed in a barrier: send its notifications (gba_notification_t). Core
-     * 0 calls it until the barrier is complete. NULL: the barrier fails with GBA_ERR_DEAD.
-     */
-    void (*notify)(void *ctx);
-    /* The runtime's progress, as for gba_barrier_wait. Core 0 calls it while it waits. May be
-     * NULL. */
+    /* Without a team: as in gba_runtime_t. Core 0 calls it while it waits. May be NULL. */
     int (*progress)(void *ctx);
-    void *ctx; /* passed to each of them */
+    void *ctx; /* passed to both */
 } gba_cores_attr_t;
 
 /*
@@ -66,12 +60,9 @@ GBA_EXPORT gba_status_t gba_cores_create(uint32_t count, gba_team_t *team,
  * An error reaches every core of the process, in this barrier and in all later ones. core: of the
  * calling thread, 0 to count - 1, another one for each thread. Core 0 belongs to the thread that
  * may call the runtime: with MPI_THREAD_FUNNELED the one that initialised MPI. Returns GBA_OK;
- * GBA_RENEGOTIATE: to core 0 alone, the barrier is complete; do what gba_team_due returns before
- * the next barrier; GBA_NOTIFY: to core 0 alone, the barrier is complete; do as after
- * gba_barrier_wait; GBA_ERR_DEAD: the device has failed and attr->notify is NULL;
- * GBA_ERR_UNSUPPORTED: the team is on GBA_PATH_FALLBACK and attr->barrier is NULL; GBA_ERR_IO: as
- * gba_barrier_wait, or any error of attr->barrier. Thread-safe, one thread for each core.
- * Collective: all cores of all members. Blocks. Release on entry, acquire on return, for each core.
+ * GBA_ERR_IO: of attr->barrier, as it returned no error of libgba; or any error of gba_barrier or
+ * attr->barrier. Thread-safe, one thread for each core. Collective: all
+ * cores of all members. Blocks. Release on entry, acquire on return, for each core.
  */
 GBA_EXPORT gba_status_t gba_cores_barrier(gba_cores_t *cores, uint32_t core);
 

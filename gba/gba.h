@@ -7,10 +7,10 @@
  * active set, which have agreed on the path of their barriers. A program with its own runtime needs
  * only the parameters, the global device and the team, and supplies what runtime.h declares.
  *
- * Conventions. Functions return GBA_OK (0), GBA_INPROGRESS (1), GBA_RENEGOTIATE (2), GBA_NOTIFY (3)
- * or a negative GBA_ERR_*. They write their outputs on GBA_OK only, unless their comment states
- * otherwise. "Collective" means that all members call the function, in the same order. Ranks and
- * members are numbered from 0. A pointer argument must not be NULL, unless the comment allows it.
+ * Conventions. Functions return GBA_OK (0), GBA_INPROGRESS (1), GBA_UNFINISHED (2) or a negative
+ * GBA_ERR_*. They write their outputs on GBA_OK only, unless their comment states otherwise.
+ * "Collective" means that all members call the function, in the same order. Ranks and members
+ * are numbered from 0. A pointer argument must not be NULL, unless the comment allows it.
  */
 #ifndef GBA_H
 #define GBA_H

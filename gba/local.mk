@@ -35,7 +35,7 @@ GBA_LIB_SOURCES = \
 	gba/agree/schedule.h gba/agree/schedule.c gba/agree/agree.h gba/agree/agree.c gba/agree/loop.h gba/agree/loop.c \
 	gba/agree/build.c gba/agree/reason.c gba/agree/predict.h gba/agree/predict.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
-	gba/team/barrier.h gba/team/barrier.c gba/team/trial_batch.h gba/team/trial_batch.c \
+	gba/team/barrier.h gba/team/barrier.c gba/team/barrier_end.c gba/team/trial_batch.h gba/team/trial_batch.c \
 	gba/team/trial_run.h gba/team/trial_run.c gba/team/trial_short.c \
 	gba/team/team.c gba/team/cores.c gba/team/cores_steps.h gba/team/wire.c gba/team/gpu.c
 

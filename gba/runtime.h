@@ -97,6 +97,55 @@ typedef struct gba_remote {
                          struct gba_transport **transport);
 } gba_remote_t;
 
+/* What the members of a team have to agree on. */
+typedef enum gba_due {
+    GBA_DUE_NOTHING = 0,
+    GBA_DUE_CREATE = 1,  /* there is no team yet */
+    GBA_DUE_RECOVER = 2, /* the device has failed: another path */
+    GBA_DUE_REQUEST = 3, /* the team has no group, for a reason that passes: request one again */
+    GBA_DUE_TRIAL = 4    /* measure the paths that the team can have, and take the fastest */
+} gba_due_t;
+
+struct gba_team_attr; /* gba/team.h */
+
+/*
+ * What a runtime does for a team beside its exchange. The barriers of the team call these
+ * functions, in the thread that makes the barrier. Each may be NULL.
+ */
+typedef struct gba_runtime {
+    void *ctx; /* passed to each of them; lives as long as the team */
+    /*
+     * Serve other processes. Called after the first microseconds of a wait, and then with each look
+     * at the barrier. Returns the number of messages and requests that it has completed, so that no
+     * thread sleeps that serves others; 0: none; -1: unknown.
+     */
+    int (*progress)(void *ctx);
+    /*
+     * Make the runtime's own barrier: on GBA_PATH_FALLBACK, and in trials, unless
+     * gba_team_attr_t.notifies_together is set. Returns GBA_OK or an error. Collective, blocks.
+     * NULL, on all members: there is none.
+     */
+    gba_status_t (*fallback)(void *ctx);
+    /*
+     * The device of the team has failed: deliver notifications (gba_notification_t), those of this
+     * member and of others. Called again and again, until the barrier is complete at this member;
+     * from then on with `complete`, until it returns GBA_OK. Returns GBA_OK: this member owes no
+     * notification any more; GBA_INPROGRESS; or an error, with which the barrier ends. NULL: a
+     * barrier whose device fails ends with GBA_ERR_DEAD.
+     */
+    gba_status_t (*notify)(void *ctx, bool complete);
+    /*
+     * The members agree next: set attr, whose fields are zero, and oob, as for gba_team_create.
+     * Returns GBA_OK, or an error, with which the barrier ends. Collective. NULL: the team keeps
+     * its path.
+     */
+    gba_status_t (*prepare)(void *ctx, gba_due_t due, struct gba_team_attr *attr, gba_oob_t *oob);
+    /* The agreement has ended with `status`, or `prepare` has failed with it. */
+    void (*agreed)(void *ctx, gba_due_t due, gba_status_t status);
+    /* Print the name of a member, as in gba_oob_t. */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+} gba_runtime_t;
+
 /*
  * A failure notification: the message by which members of a team whose device has failed complete a
  * round. No collective call can complete the round, because some members may have completed it
@@ -104,15 +153,14 @@ typedef struct gba_remote {
  * plain bytes between processes of one build. The runtime delivers them in any order.
  *
  * A runtime
- * - sends every notification that gba_team_notification returns, to the member that it returns:
- *   when gba_barrier_wait or gba_barrier_progress returns GBA_ERR_DEAD, and from then on again and
- *   again while it continues with gba_barrier_test; and after a barrier of a failed team is
- *   complete, before its caller continues;
+ * - sends every notification that gba_team_notification returns, to the member that it returns, in
+ *   gba_runtime_t.notify; for a barrier in steps when gba_barrier_progress returns GBA_ERR_DEAD,
+ * and from then on again and again until it is complete, and after that before its caller
+ * continues;
  * - receives notifications in every process that is or was in such a team, in any of its calls, and
  *   passes each to gba_notification_take. If `completed` is 0, it calls gba_notification_answer now
  *   and then until that no longer returns GBA_INPROGRESS, and on GBA_OK sends the answer to the
- *   sender;
- * - calls gba_team_due at the end of each barrier that may block.
+ *   sender.
  */
 typedef struct gba_notification {
     uint64_t team;           /* id of the team */

@@ -46,41 +46,21 @@ typedef struct gba_team_attr {
     uint32_t (*devices)(void *ctx, gba_device_t **list, uint32_t max);
     void *devices_ctx;
     const gba_remote_t *remote; /* NULL: software barriers on one host only */
-    /* Prints the name of a member, as in gba_oob_t, while the team lives; may be NULL. */
-    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
-    void *name_ctx;
+    gba_runtime_t runtime;      /* of the first agreement; copied */
     /* The job has more processes on this host than it has cores. A process that serves the device
      * counts, see gba_device_served_here. */
     bool oversubscribed;
     /* Barriers of the team may start without blocking. After a device failure, those before
-     * gba_team_recover use `remote`, which all members must then have. The same on all members. */
+     * GBA_DUE_RECOVER use `remote`, which all members must then have. The same on all members. */
     bool nonblocking;
     /* The runtime delivers failure notifications only in calls that all members make together. So a
      * member that waits for another one whose connection to the device has ended gets GBA_ERR_DEAD,
      * as that one does, and both make such a call. The same on all members. */
     bool notifies_together;
-    /*
-     * For the trials of a software barrier (gba_team_trial), with their argument:
-     * progress: as in gba_barrier_wait; may be NULL.
-     * fallback: the barrier that this runtime uses on GBA_PATH_FALLBACK, so that it can be measured
-     * and chosen. Returns GBA_OK or an error. Collective, blocks. NULL, on all members: not chosen.
-     */
-    int (*progress)(void *ctx);
-    gba_status_t (*fallback)(void *ctx);
-    void *trial_ctx;
     /* The id of the team. Rank 0's value is used: not 0, different from that of any other team of
      * any process of the job, and different in each call. */
     uint64_t id;
 } gba_team_attr_t;
-
-/* What the members of a team have to agree on. */
-typedef enum gba_due {
-    GBA_DUE_NOTHING = 0,
-    GBA_DUE_CREATE = 1,  /* there is no team yet */
-    GBA_DUE_RECOVER = 2, /* the device has failed: another path */
-    GBA_DUE_REQUEST = 3, /* the team has no group, for a reason that passes: request one again */
-    GBA_DUE_TRIAL = 4    /* measure the paths that the team can have, and take the fastest */
-} gba_due_t;
 
 /*
  * Find out what the members agree on between the barrier that has just completed and the next one.
@@ -243,71 +223,68 @@ GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
- * Renegotiate the path of a team. A team without a group requests one again from time to time, if
- * the reason was that no group was free, that the job held `max_groups` groups, the administrator's
- * quota, or `offload_after`; or if its device died, and rank 0 has others. All members do that
- * together, when gba_team_due returns GBA_DUE_REQUEST: at the end of a blocking barrier, after
- * which gba_barrier_wait returns GBA_RENEGOTIATE, or before the start of one that does not block.
- * Until then the team stays on its path, for any number of barriers.
+ * Agree with all members, as gba_barrier_end does at the end of a blocking barrier. After an error
+ * the members may be on different paths, so the team must not be used any more.
  *
- * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
- * device. After an error the members may be on different paths, so the team must not be used any
- * more. attr, oob: as for gba_team_create. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. One thread
- * at a time on a team. Collective over oob. May block.
- */
-GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
-                                             const gba_oob_t *oob);
-
-/*
- * Make a trial, when gba_team_due returns GBA_DUE_TRIAL: at the end of a blocking barrier. A team
- * with a software barrier, or any team with `offload` fastest, makes trials, if the parameters
- * leave a choice: after `trial_after` barriers, and rarely from then on, its members measure other
- * software barriers, that of the runtime, and with `offload` fastest those of the device, for some
- * tens of barriers each, three times with `trial_after` barriers between them. All members take the
- * fastest one. The call returns at once if a trial would cost more than a hundredth of the time so
- * far.
+ * GBA_DUE_RECOVER: on another path after a device failure, a software barrier or the fallback. It
+ * lasts until GBA_DUE_REQUEST if rank 0 has other devices; else it is permanent.
  *
- * A trial can change the path to any other one. After an error the team must not be used any more.
- * attr, oob: as for gba_team_create. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB; GBA_ERR_IO: a
- * barrier of the trial failed; or any error of attr->fallback. One thread at a time on a team.
- * Collective over oob. Blocks.
+ * GBA_DUE_REQUEST: on a group. A team without one requests it again from time to time, if the
+ * reason was that no group was free, that the job held `max_groups` groups, the administrator's
+ * quota, or `offload_after`; or if its device died, and rank 0 has others. Until then the team
+ * stays on its path, for any number of barriers.
+ *
+ * GBA_DUE_TRIAL: on the fastest barrier. A team with a software barrier, or any team with `offload`
+ * fastest, makes trials, if the parameters leave a choice: after `trial_after` barriers, and rarely
+ * from then on, its members measure other software barriers, that of the runtime, and with
+ * `offload` fastest those of the device, for some tens of barriers each, three times with
+ * `trial_after` barriers between them. The call returns at once if a trial would cost more than a
+ * hundredth of the time so far.
+ *
+ * team: in: NULL for GBA_DUE_CREATE; set on GBA_OK, the same team or the new one. due: of
+ * gba_team_due. attr, oob: as for gba_team_create. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB;
+ * GBA_ERR_IO: a barrier of the trial failed; or any error of gba_runtime_t.fallback. One thread at
+ * a time on a team. Collective over oob. Blocks.
  */
-GBA_EXPORT gba_status_t gba_team_trial(gba_team_t *team, const gba_team_attr_t *attr,
-                                       const gba_oob_t *oob);
+GBA_EXPORT gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due,
+                                       const gba_team_attr_t *attr, const gba_oob_t *oob);
 
 /*
- * Count a barrier of the members that did not use the team, as every barrier on GBA_PATH_FALLBACK.
- * All members call it for each such barrier; for a nonblocking one when it starts, or, if the
- * runtime starts such barriers one after the other, when it is complete. team: may be NULL. Returns
- * GBA_OK; GBA_RENEGOTIATE: call gba_team_due, if the barrier was a blocking one. Only the
- * thread that runs the team's barrier calls it. Not collective. Never blocks. Sends nothing.
+ * Count a barrier of the members that did not use the team, such as one on GBA_PATH_FALLBACK. All
+ * members call it for each such barrier: for a blocking one before gba_barrier_end; for a
+ * nonblocking one when it starts, or, if the runtime starts such barriers one after the other, when
+ * it is complete. team: may be NULL. Only the thread that runs the team's barrier calls it. Not
+ * collective. Never blocks. Sends nothing.
  */
-GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
+GBA_EXPORT void gba_team_count(gba_team_t *team);
 
 /*
- * Agree with all members on another path after a device failure. Call it when gba_team_due
- * returns GBA_DUE_RECOVER, which happens between two rounds and on all members: at the end of a
- * barrier that may block, or before the start of one that may not. On return the path is
- * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It lasts until
- * gba_team_renegotiate if rank 0 has other devices; else it is permanent. attr: as for
- * gba_team_create; its device is not used. oob: as for gba_team_create. Returns GBA_OK,
- * GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team. Collective over oob. May block.
+ * Make a whole barrier: gba_barrier_wait, and gba_barrier_end if that does not return GBA_OK.
+ * Returns as gba_barrier_end. One thread at a time on a team. Collective. Blocks. Release on entry,
+ * acquire on return.
  */
-GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
-                                         const gba_oob_t *oob);
+GBA_EXPORT gba_status_t gba_barrier(gba_team_t *team);
 
 /*
- * Make a whole barrier: start, then wait. progress: the runtime's, which serves other processes. It
- * is called after the first microseconds of a wait, and then with each look at the barrier. It
- * returns the number of messages and requests that it has completed, so that no thread sleeps that
- * serves others; 0: none; -1: unknown. May be NULL. arg: passed to progress. Returns GBA_OK;
- * GBA_RENEGOTIATE: the barrier is complete; do what gba_team_due returns; GBA_NOTIFY: the barrier
- * is complete, but the device has failed: send the answers of gba_notification_answer before this
- * process leaves the runtime, then call gba_team_due; GBA_ERR_DEAD: the barrier is not complete,
- * see gba_barrier_progress; GBA_ERR_IO. One thread at a time on a team. Collective. Blocks. Release
- * on entry, acquire on return.
+ * Make the part of a blocking barrier that is fast: start, then wait. Returns GBA_OK: the barrier
+ * is complete, and nothing is due; another status: gba_barrier_end completes the barrier, if that
+ * is possible. One thread at a time on a team. Collective. Blocks. Release on entry, acquire on
+ * return for GBA_OK.
  */
-GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
+GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team);
+
+/*
+ * End a blocking barrier, by the functions of gba_runtime_t: make it on GBA_PATH_FALLBACK; if the
+ * device has failed, notify the other members until the barrier is complete; agree on what is due
+ * (gba_team_agree).
+ * team: NULL: nothing is due. status: of gba_barrier_wait, or of a step. GBA_OK: the barrier is
+ * complete. Returns GBA_OK; GBA_ERR_DEAD: the device has failed and `notify` is NULL;
+ * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK and `fallback` is NULL; GBA_ERR_IO: the
+ * runtime lost a connection that a software barrier needs; or any error of these functions or of
+ * the agreement. One thread at a time on a team. Collective: members in the same barrier. Blocks.
+ * Acquire on GBA_OK.
+ */
+GBA_EXPORT gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status);
 
 /* What a library that makes the barriers of a member needs to know of it, see gba_team_own. */
 typedef struct gba_team_own {

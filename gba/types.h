@@ -34,8 +34,7 @@ extern "C" {
 typedef enum gba_status {
     GBA_OK = 0,
     GBA_INPROGRESS = 1,     /* not complete yet: call again */
-    GBA_RENEGOTIATE = 2,    /* of a barrier: complete, and what gba_team_due returns is due */
-    GBA_NOTIFY = 3,         /* of a barrier: complete, and notifications are due */
+    GBA_UNFINISHED = 2,     /* of a barrier: call gba_barrier_end */
     GBA_ERR_PARAM = -1,     /* an argument, option or parameter is out of its range */
     GBA_ERR_NOMEM = -2,     /* out of memory, /dev/shm or address space */
     GBA_ERR_NO_DEVICE = -3, /* no device at that path, or none was requested */

@@ -321,7 +321,7 @@ tests_unit_agree_test_domains_SOURCES = tests/unit/agree/test_domains.c $(GBA_TE
 tests_unit_failover_test_renegotiate_SOURCES = tests/unit/failover/test_renegotiate.c $(GBA_TEAM_HARNESS)
 tests_unit_base_test_resources_SOURCES = tests/unit/base/test_resources.c $(GBA_TEAM_HARNESS)
 tests_unit_base_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
-	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_trial,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=gba_team_agree,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
 tests_unit_agree_test_trial_SOURCES = tests/unit/agree/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_agree_test_trial_faults_SOURCES = tests/unit/agree/test_trial_faults.c $(GBA_TEAM_HARNESS)

@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         /* Of the fake device; a simulated one is as fast as its members. */
         if (fake && state != NULL)
             gba_flag_store_release(state->flag, state->sequence + 1);
-        if (gba_barrier_wait(team, NULL, NULL) != GBA_OK)
+        if (gba_barrier_wait(team) != GBA_OK)
             return 1;
     }
     gba_team_destroy(team);

@@ -38,8 +38,8 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
     team->size = oob->size;
     team->waiting.mode = attr->params->wait;
     team->waiting.oversubscribed = attr->oversubscribed;
-    team->names.member = attr->name_member;
-    team->names.ctx = attr->name_ctx;
+    team->use.exchange = oob->ctx;
+    team->runtime = attr->runtime;
     team->watchdog.report_after = (uint64_t)attr->params->stuck_after * 1000000000u;
     gba_retry_init(&team->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
     team->watchdog.deaths_fail = attr->notifies_together;
@@ -141,10 +141,11 @@ gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
     return GBA_OK;
 }
 
-void gba_agree_idle(const gba_team_attr_t *attr)
+void gba_agree_idle(const struct gba_team *team)
 {
-    const int served = attr->progress != NULL ? attr->progress(attr->trial_ctx) : 0;
+    const gba_runtime_t *runtime = &team->runtime;
+    const int served = runtime->progress != NULL ? runtime->progress(runtime->ctx) : 0;
 
-    if (attr->oversubscribed && served <= 0)
+    if (team->waiting.oversubscribed && served <= 0)
         sched_yield();
 }

@@ -156,6 +156,6 @@ void gba_agree_free(struct gba_team *team);
 
 /* Between two tests of a caller that waits: the runtime's progress, and the core for others that
  * need it. */
-void gba_agree_idle(const gba_team_attr_t *attr);
+void gba_agree_idle(const struct gba_team *team);
 
 #endif

@@ -72,8 +72,10 @@ static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr
     const uint64_t barriers = gba_team_barriers(team) - team->trial.began_barriers;
 
     terms->trial_rotates = 2 == attr->params->trial_test;
-    /* Nonblocking barriers of a team are not those of the runtime, which are not measured. */
-    terms->trial_fallback = attr->fallback != NULL && !team->use.stepped;
+    /* Nonblocking barriers of a team are not those of the runtime, which are not measured. Nor is
+     * an exchange that also delivers notifications. */
+    terms->trial_fallback =
+        team->runtime.fallback != NULL && !team->use.stepped && !attr->notifies_together;
     terms->trial_runs =
         0 != attr->params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
 }
@@ -205,10 +207,8 @@ gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
     return GBA_DUE_NOTHING;
 }
 
-gba_status_t gba_team_count(gba_team_t *team)
+void gba_team_count(gba_team_t *team)
 {
-    if (team == NULL)
-        return GBA_OK;
-    team->fallback_barriers++;
-    return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
+    if (team != NULL)
+        team->fallback_barriers++;
 }

@@ -52,17 +52,13 @@ _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every s
 static const struct entry *entry_of(gba_status_t status)
 {
     static const struct entry inprogress = {"GBA_INPROGRESS", "not complete yet"};
-    static const struct entry renegotiate = {"GBA_RENEGOTIATE",
-                                             "the members renegotiate their path next"};
-    static const struct entry notify = {"GBA_NOTIFY", "failure notifications are due"};
+    static const struct entry unfinished = {"GBA_UNFINISHED", "gba_barrier_end is due"};
     static const struct entry unknown = {"GBA_ERR_UNKNOWN", "unknown status"};
 
     if (GBA_INPROGRESS == status)
         return &inprogress;
-    if (GBA_RENEGOTIATE == status)
-        return &renegotiate;
-    if (GBA_NOTIFY == status)
-        return &notify;
+    if (GBA_UNFINISHED == status)
+        return &unfinished;
     return status <= 0 && status >= GBA_STATUS_LAST && errors[-status].name != NULL
                ? &errors[-status]
                : &unknown;

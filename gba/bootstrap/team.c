@@ -132,69 +132,6 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
     return GBA_OK;
 }
 
-static gba_status_t agree(gba_bootstrap_team_t *team, char *message, size_t len)
-{
-    const gba_device_attr_t device_attr = {.job = gba_bootstrap_job(team->bootstrap),
-                                           .key_file = team->params.switch_key_file};
-    gba_status_t status;
-
-    team->attr = (gba_team_attr_t){.name = "all",
-                                   .params = &team->params,
-                                   .notifies_together = true,
-                                   .progress = gba_bootstrap_progress,
-                                   .trial_ctx = team->bootstrap,
-                                   .oversubscribed = gba_bootstrap_oversubscribed(team->bootstrap),
-                                   .name_member = team->oob->name_member,
-                                   .name_ctx = team->oob->ctx};
-    team->device_status =
-        gba_global_device_get(team->params.device_path, &device_attr, &team->device);
-    status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
-    if (GBA_OK != status)
-        return status;
-    team->attr.remote = team->remote;
-    status = begin_agreement(team);
-    if (GBA_OK == status)
-        status = gba_team_create(&team->attr, team->oob, &team->team);
-    /* The other members are in the agreement: a call that does not match theirs fails on all. */
-    if (GBA_ERR_NOMEM == status)
-        (void)gba_bootstrap_barrier(team->bootstrap);
-    if (GBA_OK != status)
-        snprintf(message, len, "%s",
-                 GBA_ERR_OOB == status ? gba_bootstrap_message(team->bootstrap)
-                                       : gba_status_text(status));
-    return status;
-}
-
-static void team_free(gba_bootstrap_team_t *team)
-{
-    gba_team_destroy(team->team);
-    gba_bootstrap_remote_close(team->remote);
-    if (team->device != NULL)
-        gba_global_device_put(team->device);
-    free(team->gathered);
-    free(team);
-}
-
-gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_params_t *params,
-                                       gba_bootstrap_team_t **team, char *message, size_t len)
-{
-    const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
-    gba_bootstrap_team_t *made = NULL;
-    const uint64_t number = gba_boot_team_number(bootstrap);
-    gba_status_t status;
-
-    status = all_ready(oob, prepare(bootstrap, params, &made, message, len), message, len);
-    if (GBA_OK == status) {
-        made->number = number;
-        status = agree(made, message, len);
-    }
-    if (GBA_OK == status)
-        *team = made;
-    else if (made != NULL)
-        team_free(made);
-    return status;
-}
-
 /*
  * Wait for all members, over the exchange, and find out whether all are in calls of this team. Two
  * threads that make barriers of two teams would else take one for the other, on some members.
@@ -250,23 +187,6 @@ static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool
     return GBA_OK;
 }
 
-/* Complete the barrier of a device that has died. The leaders of a barrier may also need signals of
- * others, which progress receives. */
-static gba_status_t notices_complete(gba_bootstrap_team_t *team)
-{
-    gba_status_t status = GBA_INPROGRESS;
-    bool unused;
-
-    while (GBA_INPROGRESS == status || GBA_ERR_DEAD == status) {
-        status = notices_exchange(team, false, &unused);
-        if (GBA_OK == status)
-            status = gba_barrier_test(team->team);
-        if (GBA_INPROGRESS == status)
-            status = gba_barrier_progress(team->team);
-    }
-    return status;
-}
-
 /* Meet all members after a barrier, which some may not have completed yet. */
 static gba_status_t notices_meet(gba_bootstrap_team_t *team)
 {
@@ -278,29 +198,110 @@ static gba_status_t notices_meet(gba_bootstrap_team_t *team)
     return status;
 }
 
-/* What the members agree on between two barriers, if anything. The same on all of them. */
-static gba_status_t agree_due(gba_bootstrap_team_t *team)
+static int runtime_progress(void *ctx)
 {
-    const gba_due_t due = gba_team_due(team->team, true);
-    gba_status_t status;
+    return gba_bootstrap_progress(((gba_bootstrap_team_t *)ctx)->bootstrap);
+}
 
-    if (GBA_DUE_NOTHING == due)
-        return GBA_OK;
-    status = notices_meet(team);
+static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    const gba_oob_t *oob = ((gba_bootstrap_team_t *)ctx)->oob;
+
+    oob->name_member(oob->ctx, rank, text, len);
+}
+
+static gba_status_t runtime_fallback(void *ctx)
+{
+    return members_meet(ctx);
+}
+
+/* One call of the exchange. A member that has completed the barrier makes none: it makes the next
+ * one in its next barrier, or before an agreement. */
+static gba_status_t runtime_notify(void *ctx, bool complete)
+{
+    bool unused;
+
+    return complete ? GBA_OK : notices_exchange(ctx, false, &unused);
+}
+
+static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
+{
+    gba_bootstrap_team_t *team = ctx;
+    gba_status_t status = notices_meet(team);
+
+    (void)due;
     if (GBA_OK == status)
         status = members_meet(team);
     if (GBA_OK == status)
         status = begin_agreement(team);
+    *attr = team->attr;
+    *oob = *team->oob;
+    return status;
+}
+
+static gba_status_t create(gba_bootstrap_team_t *team, char *message, size_t len)
+{
+    const gba_device_attr_t device_attr = {.job = gba_bootstrap_job(team->bootstrap),
+                                           .key_file = team->params.switch_key_file};
+    gba_status_t status;
+
+    team->attr = (gba_team_attr_t){.name = "all",
+                                   .params = &team->params,
+                                   .notifies_together = true,
+                                   .oversubscribed = gba_bootstrap_oversubscribed(team->bootstrap),
+                                   .runtime = {.ctx = team,
+                                               .progress = runtime_progress,
+                                               .fallback = runtime_fallback,
+                                               .notify = runtime_notify,
+                                               .prepare = runtime_prepare,
+                                               .name_member = runtime_name_member}};
+    team->device_status =
+        gba_global_device_get(team->params.device_path, &device_attr, &team->device);
+    status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
     if (GBA_OK != status)
         return status;
-    switch (due) {
-    case GBA_DUE_RECOVER:
-        return gba_team_recover(team->team, &team->attr, team->oob);
-    case GBA_DUE_TRIAL:
-        return gba_team_trial(team->team, &team->attr, team->oob);
-    default:
-        return gba_team_renegotiate(team->team, &team->attr, team->oob);
+    team->attr.remote = team->remote;
+    status = begin_agreement(team);
+    if (GBA_OK == status)
+        status = gba_team_create(&team->attr, team->oob, &team->team);
+    /* The other members are in the agreement: a call that does not match theirs fails on all. */
+    if (GBA_ERR_NOMEM == status)
+        (void)gba_bootstrap_barrier(team->bootstrap);
+    if (GBA_OK != status)
+        snprintf(message, len, "%s",
+                 GBA_ERR_OOB == status ? gba_bootstrap_message(team->bootstrap)
+                                       : gba_status_text(status));
+    return status;
+}
+
+static void team_free(gba_bootstrap_team_t *team)
+{
+    gba_team_destroy(team->team);
+    gba_bootstrap_remote_close(team->remote);
+    if (team->device != NULL)
+        gba_global_device_put(team->device);
+    free(team->gathered);
+    free(team);
+}
+
+gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_params_t *params,
+                                       gba_bootstrap_team_t **team, char *message, size_t len)
+{
+    const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
+    gba_bootstrap_team_t *made = NULL;
+    const uint64_t number = gba_boot_team_number(bootstrap);
+    gba_status_t status;
+
+    status = all_ready(oob, prepare(bootstrap, params, &made, message, len), message, len);
+    if (GBA_OK == status) {
+        made->number = number;
+        status = create(made, message, len);
     }
+    if (GBA_OK == status)
+        *team = made;
+    else if (made != NULL)
+        team_free(made);
+    return status;
 }
 
 gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status)
@@ -309,23 +310,11 @@ gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status
 
     if (team->broken && GBA_INPROGRESS != status)
         return GBA_ERR_STALE;
-    switch (status) {
-    case GBA_INPROGRESS:
+    if (GBA_INPROGRESS == status) {
         (void)gba_bootstrap_progress(team->bootstrap);
         return GBA_INPROGRESS;
-    case GBA_ERR_UNSUPPORTED:
-        status = members_meet(team);
-        if (GBA_OK == status)
-            status = gba_team_count(team->team);
-        break;
-    case GBA_ERR_DEAD:
-        status = notices_complete(team);
-        break;
-    default:
-        break;
     }
-    if (status >= GBA_OK)
-        status = agree_due(team);
+    status = gba_barrier_end(team->team, status);
     team->broken = GBA_OK != status;
     if (team->broken)
         snprintf(team->message, sizeof team->message, "%s",
@@ -339,11 +328,8 @@ gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status
 
 gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
 {
-    gba_status_t status = GBA_ERR_UNSUPPORTED;
+    const gba_status_t status = gba_barrier_wait(team->team);
 
-    if (GBA_PATH_FALLBACK != gba_team_path(team->team))
-        status = gba_barrier_wait(team->team, gba_bootstrap_progress, team->bootstrap);
-    /* After GBA_OK nothing is due. */
     return GBA_OK == status ? GBA_OK : gba_bootstrap_team_attend(team, status);
 }
 

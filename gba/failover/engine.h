@@ -53,10 +53,7 @@ struct gba_team {
         struct gba_busy busy; /* of this member's core */
         uint64_t served; /* when the runtime last served another process in a wait, ns; 0: never */
     } waiting;
-    struct { /* of the members; see gba_team_attr_t */
-        void (*member)(void *ctx, uint32_t rank, char *text, size_t len);
-        void *ctx;
-    } names;
+    gba_runtime_t runtime;
     gba_team_stats_t stats; /* without the rounds */
 
     struct {
@@ -115,8 +112,8 @@ struct gba_team {
 static inline void gba_team_member(const struct gba_team *team, uint32_t member, char *text,
                                    size_t len)
 {
-    if (team->names.member != NULL)
-        team->names.member(team->names.ctx, member, text, len);
+    if (team->runtime.name_member != NULL)
+        team->runtime.name_member(team->runtime.ctx, member, text, len);
     else
         snprintf(text, len, "member %u", member);
 }

@@ -200,7 +200,7 @@ static gba_status_t cross_begin(struct gba_gpu_group *group, bool napped)
     gba_status_t status;
 
     if (GBA_PATH_FALLBACK == gba_team_path(group->team))
-        return GBA_ERR_UNSUPPORTED; /* its barrier blocks */
+        return GBA_UNFINISHED; /* its barrier blocks */
     group->looks = 0;
     status = gba_barrier_start(group->team);
     if (GBA_OK == status)

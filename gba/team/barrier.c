@@ -52,7 +52,7 @@ gba_status_t gba_barrier_test(gba_team_t *team)
 {
     gba_status_t status = barrier_look(team);
 
-    /* The round is counted once, however often the caller tests. gba_team_recover compares these
+    /* The round is counted once, however often the caller tests. The next agreement compares these
      * counts, and one too many would let other members leave a round that has not ended. */
     if (GBA_OK == status && team->under_way) {
         team->under_way = false;
@@ -238,19 +238,13 @@ static gba_status_t wait_look(struct gba_team *team, struct manner *manner)
     return status;
 }
 
-/* The arguments of gba_barrier_wait that only a long barrier needs. They are passed by address: on
- * the stack they cost the fast path fewer instructions than in registers, which it would save. */
-struct runtime {
-    int (*progress)(void *);
-    void *arg;
-};
-
 /*
  * Wait for the current round, which an attempt did not complete. Returns the first result of a test
  * or of progress that is not GBA_INPROGRESS.
  */
-static gba_status_t wait_round(struct gba_team *team, const struct runtime *runtime)
+static gba_status_t wait_round(struct gba_team *team)
 {
+    const gba_runtime_t *runtime = &team->runtime;
     struct manner manner = {.yields = wait_yields(team),
                             .may_park = wait_may_park(team),
                             .service.after = gba_wait_sleep_after(team->waiting.mode)};
@@ -270,7 +264,7 @@ static gba_status_t wait_round(struct gba_team *team, const struct runtime *runt
         }
         if (GBA_INPROGRESS != status)
             return status;
-        gba_service_turn(service, runtime->progress, runtime->arg, manner.parks,
+        gba_service_turn(service, runtime->progress, runtime->ctx, manner.parks,
                          wait_listens(team));
         if (service->served > team->waiting.served)
             team->waiting.served = service->served;
@@ -289,6 +283,13 @@ static gba_status_t attempt_failed(struct gba_path_base *path)
     return GBA_ERR_BUSY;
 }
 
+/* Of GBA_PATH_FALLBACK: gba_barrier_end makes the barrier. */
+static gba_status_t attempt_fallback(struct gba_path_base *path)
+{
+    (void)path;
+    return GBA_UNFINISHED;
+}
+
 static gba_status_t attempt_left(struct gba_path_base *path)
 {
     (void)path;
@@ -303,46 +304,44 @@ void gba_team_leave(gba_team_t *team)
 
 void gba_barrier_init(struct gba_team *team)
 {
-    if (team->path == NULL)
-        return;
-    team->path->spins = attempt_spins(team);
-    gba_failover_attend(team, gba_team_attention(team));
-    team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
+    team->attempt = attempt_fallback;
+    if (team->path != NULL) {
+        team->path->spins = attempt_spins(team);
+        gba_failover_attend(team, gba_team_attention(team));
+        team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
+    }
     if (team->use.left)
         team->attempt = attempt_left;
 }
 
 /* The attempt has not completed the round. */
 static gba_status_t __attribute__((noinline))
-barrier_long(struct gba_team *team, gba_status_t status, const struct runtime *runtime)
+barrier_long(struct gba_team *team, gba_status_t status)
 {
-    if (GBA_ERR_BUSY ==
-        status) { /* the device has failed: the caller must notify the other members */
+    if (GBA_ERR_BUSY == status) { /* the device has failed: the members must notify each other */
         status = barrier_begin(team);
         return GBA_OK == status ? GBA_ERR_DEAD : status;
     }
     if (GBA_INPROGRESS != status)
         return status;
     team->under_way = true; /* the attempt has not set it */
-    return wait_round(team, runtime);
+    return wait_round(team);
 }
 
 /* The round is complete, and it took long or a further step is due. */
 static gba_status_t __attribute__((noinline)) barrier_over(struct gba_team *team)
 {
+    if (!gba_failover_failed(team))
+        return gba_team_attends(team) ? GBA_UNFINISHED : GBA_OK;
     /* This member has sent no notification in this round: notifications of others completed it, or
      * the device did, which may have failed for others only. An answer is due in any case, and an
      * agreement may be due as well. From the next round on this member bypasses the device. */
-    if (gba_failover_failed(team)) {
-        gba_barrier_init(team);
-        return GBA_NOTIFY;
-    }
-    return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
+    gba_barrier_init(team);
+    return GBA_UNFINISHED;
 }
 
-gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
+gba_status_t gba_barrier_wait(gba_team_t *team)
 {
-    const struct runtime runtime = {progress, arg};
     gba_status_t status = team->attempt(team->path);
 
     if (__builtin_expect(GBA_OK == status, 1)) {
@@ -351,6 +350,6 @@ gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *a
             return barrier_over(team);
         return GBA_OK;
     }
-    status = barrier_long(team, status, &runtime);
+    status = barrier_long(team, status);
     return GBA_OK == status ? barrier_over(team) : status;
 }

@@ -221,6 +221,8 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
                                                        .sleepers = &made->sleepers,
                                                        .members = count};
     if (team != NULL) {
+        made->attr.progress = team->runtime.progress;
+        made->attr.ctx = team->runtime.ctx;
         /* Core 0 must not keep a CPU that a core of another member needs. */
         team->waiting.oversubscribed |= oversubscribed;
         gba_barrier_init(team);

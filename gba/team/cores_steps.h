@@ -9,8 +9,6 @@
 #ifndef GBA_TEAM_CORES_STEPS_H
 #define GBA_TEAM_CORES_STEPS_H
 
-#include <sched.h>
-
 #include "gba/cores.h"
 #include "gba/team/barrier.h"
 #include "gba/transport/node_barrier.h"
@@ -46,42 +44,16 @@ static inline void core_arrive(struct gba_cores *cores, struct core *core)
         gba_node_barrier_release(&core->node);
 }
 
-/* The device of the team has failed. */
-static inline gba_status_t cores_cross_failed(struct gba_cores *cores)
-{
-    const gba_cores_attr_t *attr = &cores->attr;
-    gba_status_t status = GBA_ERR_DEAD;
-
-    if (attr->notify == NULL)
-        return status;
-    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
-    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
-        attr->notify(attr->ctx);
-        if (attr->progress != NULL)
-            (void)attr->progress(attr->ctx);
-        if (cores->yields)
-            sched_yield();
-        status = gba_barrier_progress(cores->team);
-    }
-    return GBA_OK == status ? GBA_NOTIFY : status;
-}
-
 /* The barrier of the processes, by core 0. */
 static inline gba_status_t cores_cross(struct gba_cores *cores)
 {
     const gba_cores_attr_t *attr = &cores->attr;
     gba_status_t status;
 
-    if (cores->team != NULL && GBA_PATH_FALLBACK != gba_team_path(cores->team)) {
-        status = gba_barrier_wait(cores->team, attr->progress, attr->ctx);
-        return GBA_ERR_DEAD == status ? cores_cross_failed(cores) : status;
-    }
-    if (attr->barrier == NULL)
-        return GBA_ERR_UNSUPPORTED;
+    if (cores->team != NULL)
+        return gba_barrier(cores->team);
     status = attr->barrier(attr->ctx);
-    if (status > GBA_OK)
-        return GBA_ERR_IO; /* no status of libgba */
-    return GBA_OK == status && cores->team != NULL ? gba_team_count(cores->team) : status;
+    return status > GBA_OK ? GBA_ERR_IO : status; /* no status of libgba */
 }
 
 /*

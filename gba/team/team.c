@@ -19,43 +19,31 @@ gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team)
     return GBA_OK;
 }
 
-/* Start an agreement, and wait for its end. */
-static gba_status_t agree(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                          const gba_oob_t *oob, gba_team_t **agreed)
+gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
+                            const gba_oob_t *oob)
 {
     gba_agreement_t *agreement;
-    gba_status_t status = gba_agree_start(team, due, attr, oob, &agreement);
+    gba_status_t status;
 
+    if (GBA_DUE_TRIAL == due)
+        return (*team)->trial.is_short ? gba_trial_short(*team, oob)
+                                       : gba_trial_run(*team, attr, oob);
+    status = gba_agree_start(*team, due, attr, oob, &agreement);
     if (GBA_OK != status)
         return status;
-    while (GBA_INPROGRESS == (status = gba_agree_test(agreement, agreed)))
-        gba_agree_idle(attr);
+    while (GBA_INPROGRESS == (status = gba_agree_test(agreement, team)))
+        gba_agree_idle(agreement->team);
     return status;
 }
 
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
 {
-    gba_status_t status = agree(NULL, GBA_DUE_CREATE, attr, oob, team);
+    gba_team_t *made = NULL;
+    gba_status_t status = gba_team_agree(&made, GBA_DUE_CREATE, attr, oob);
 
     if (GBA_OK == status)
-        (*team)->use.exchange = oob->ctx;
+        *team = made;
     return status;
-}
-
-gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
-                                  const gba_oob_t *oob)
-{
-    return agree(team, GBA_DUE_REQUEST, attr, oob, &team);
-}
-
-gba_status_t gba_team_trial(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
-{
-    return team->trial.is_short ? gba_trial_short(team, attr, oob) : gba_trial_run(team, attr, oob);
-}
-
-gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
-{
-    return agree(team, GBA_DUE_RECOVER, attr, oob, &team);
 }
 
 void gba_team_destroy(gba_team_t *team)

@@ -40,7 +40,7 @@ void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
                           .size = team->size,
                           .rank = team->rank,
                           .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}, 0},
-                          .names = team->names,
+                          .runtime = team->runtime,
                           .watchdog = {.report_after = team->watchdog.report_after,
                                        .retry = team->watchdog.retry,
                                        .deadline = deadline},
@@ -50,8 +50,8 @@ void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
     gba_barrier_init(probe);
 }
 
-gba_status_t gba_trial_time(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t warm,
-                            uint32_t barriers, uint64_t *cost)
+gba_status_t gba_trial_time(struct gba_team *probe, uint32_t warm, uint32_t barriers,
+                            uint64_t *cost)
 {
     gba_status_t status = GBA_OK;
     uint64_t began = gba_clock_ns();
@@ -59,20 +59,20 @@ gba_status_t gba_trial_time(struct gba_team *probe, const gba_team_attr_t *attr,
     for (uint32_t i = 0; i < warm + barriers && GBA_OK == status; i++) {
         if (warm == i)
             began = gba_clock_ns();
-        status = probe->path == NULL ? attr->fallback(attr->trial_ctx)
-                                     : gba_barrier_wait(probe, attr->progress, attr->trial_ctx);
+        status = probe->path == NULL ? probe->runtime.fallback(probe->runtime.ctx)
+                                     : gba_barrier_wait(probe);
     }
     *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / (0 == barriers ? 1 : barriers);
     return status;
 }
 
-gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, uint64_t *words,
+gba_status_t gba_trial_min(const struct gba_team *team, const gba_oob_t *oob, uint64_t *words,
                            uint32_t count)
 {
     gba_status_t status = oob->min(oob->ctx, words, count);
 
     while (GBA_OK == status && GBA_INPROGRESS == (status = oob->test(oob->ctx))) {
-        gba_agree_idle(attr);
+        gba_agree_idle(team);
         status = GBA_OK;
     }
     return status;
@@ -81,7 +81,7 @@ gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, ui
 gba_status_t gba_trial_vote(const struct gba_trial *t, struct gba_trial_vote *vote)
 {
     uint64_t words[] = {gba_refusal_word(vote->reason, t->oob->rank), ~vote->cost};
-    gba_status_t status = gba_trial_min(t->attr, t->oob, words, 2);
+    gba_status_t status = gba_trial_min(t->team, t->oob, words, 2);
 
     *vote = (struct gba_trial_vote){gba_refusal_of(words[0]).reason, ~words[1]};
     return status;
@@ -133,7 +133,7 @@ gba_status_t gba_trial_measure(struct gba_trial *t, uint32_t i, uint32_t barrier
     /* The round that fails ends the batch. */
     gba_trial_probe(&t->probe, t->team, c->path, c->kind,
                     gba_clock_ns() + (c->choice.group ? LIMIT_GROUP_NS : LIMIT_SOFTWARE_NS));
-    status = gba_trial_time(&t->probe, t->attr, WARM, barriers, &cost);
+    status = gba_trial_time(&t->probe, WARM, barriers, &cost);
     t->team->stats.retries_arrival += t->probe.stats.retries_arrival;
     t->team->stats.retries_release += t->probe.stats.retries_release;
     if (GBA_OK != status && c->choice.fallback)

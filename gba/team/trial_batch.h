@@ -36,11 +36,11 @@ void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
 /* Make barriers of the probe; without a path they are the runtime's. cost: set to that of one of
  * the last `barriers`, ps, at this member. Returns the result of the last barrier made: the first
  * one that fails is the last. */
-gba_status_t gba_trial_time(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t warm,
-                            uint32_t barriers, uint64_t *cost);
+gba_status_t gba_trial_time(struct gba_team *probe, uint32_t warm, uint32_t barriers,
+                            uint64_t *cost);
 
 /* The minima of words of all members. Also a fence. Returns GBA_OK or an error of the exchange. */
-gba_status_t gba_trial_min(const gba_team_attr_t *attr, const gba_oob_t *oob, uint64_t *words,
+gba_status_t gba_trial_min(const struct gba_team *team, const gba_oob_t *oob, uint64_t *words,
                            uint32_t count);
 
 /* Set the vote to the lowest status and the highest cost of all members. Also a fence. Returns

@@ -85,7 +85,7 @@ static gba_status_t trial_prepare(struct gba_trial *t)
     if (GBA_OK != status)
         return status;
     while (GBA_INPROGRESS == (status = gba_agree_advance(agreement, &t->team)))
-        gba_agree_idle(t->attr);
+        gba_agree_idle(t->team);
     /* The runtime's barrier that has no function for trials, or not for this team. */
     if (paths[0].choice.fallback && !t->info->terms.trial_fallback)
         gba_trial_remove(t, 0);

@@ -26,8 +26,8 @@
 
 /* The schedules in turn. The current one is the first, so all have prepared when a member takes
  * another one. paths: set to the costs of this member. */
-static gba_status_t measure(struct gba_team *probe, const gba_team_attr_t *attr, uint32_t count,
-                            uint32_t current, struct gba_trial_path paths[GBA_SCHEDULES_MOST])
+static gba_status_t measure(struct gba_team *probe, uint32_t count, uint32_t current,
+                            struct gba_trial_path paths[GBA_SCHEDULES_MOST])
 {
     uint64_t costs[GBA_SCHEDULES_MOST][BATCHES];
     gba_status_t status = GBA_OK;
@@ -36,7 +36,7 @@ static gba_status_t measure(struct gba_team *probe, const gba_team_attr_t *attr,
     for (uint32_t pass = 0; pass < BATCHES; pass++)
         for (uint32_t i = 0; i < count && GBA_OK == status; i++) {
             gba_path_shared_take(probe->path, (current + i) % count);
-            status = gba_trial_time(probe, attr, WARM, BARRIERS, &costs[i][pass]);
+            status = gba_trial_time(probe, WARM, BARRIERS, &costs[i][pass]);
         }
     for (uint32_t i = 0; i < count && GBA_OK == status; i++)
         paths[i].cost = gba_trial_middle(costs[i]);
@@ -44,7 +44,7 @@ static gba_status_t measure(struct gba_team *probe, const gba_team_attr_t *attr,
 }
 
 /* The fastest by the costs of the slowest members: the index in `paths`. */
-static gba_status_t choose(const gba_team_attr_t *attr, const gba_oob_t *oob, uint32_t count,
+static gba_status_t choose(const struct gba_team *team, const gba_oob_t *oob, uint32_t count,
                            struct gba_trial_path *paths, uint32_t *best)
 {
     uint64_t words[GBA_SCHEDULES_MOST], costs[GBA_SCHEDULES_MOST];
@@ -52,7 +52,7 @@ static gba_status_t choose(const gba_team_attr_t *attr, const gba_oob_t *oob, ui
 
     for (uint32_t i = 0; i < count; i++)
         words[i] = ~paths[i].cost;
-    status = gba_trial_min(attr, oob, words, count);
+    status = gba_trial_min(team, oob, words, count);
     for (uint32_t i = 0; i < count; i++)
         paths[i].cost = costs[i] = ~words[i];
     *best = gba_trial_best(costs, count, true);
@@ -72,8 +72,7 @@ static void describe(struct gba_team *team)
     gba_reason_describe(team);
 }
 
-gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob)
+gba_status_t gba_trial_short(struct gba_team *team, const gba_oob_t *oob)
 {
     struct gba_trial_path paths[GBA_SCHEDULES_MOST] = {0};
     const uint8_t *radices;
@@ -91,9 +90,9 @@ gba_status_t gba_trial_short(struct gba_team *team, const gba_team_attr_t *attr,
                                 .radix = radix};
     }
     gba_trial_probe(&probe, team, team->path, team->kind, 0);
-    status = measure(&probe, attr, count, current, paths);
+    status = measure(&probe, count, current, paths);
     if (GBA_OK == status)
-        status = choose(attr, oob, count, paths, &best);
+        status = choose(team, oob, count, paths, &best);
     team->trial.is_short = false;
     team->trial.due = team->trial.began_barriers + team->trial.after;
     if (GBA_OK == status && count > 0) {

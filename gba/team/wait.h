@@ -86,7 +86,7 @@ static inline uint32_t gba_service_tests(const struct gba_service *service, bool
 }
 
 /*
- * Call the runtime's progress, see gba_barrier_wait; again while it serves others. progress: may be
+ * Call the runtime's progress, see gba_runtime_t; again while it serves others. progress: may be
  * NULL. parks: the wait sleeps from its beginning, unless it serves others. listens: progress
  * brings what the wait itself needs, so it is called once. Reads the clock if the wait may sleep or
  * has served. By the waiting thread.

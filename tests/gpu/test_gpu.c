@@ -85,7 +85,7 @@ static gba_status_t attend_slowly(void *unused, gba_status_t status)
     (void)unused;
     word_set(&attends, 1);
     word_await(&may_end, 1);
-    return GBA_ERR_UNSUPPORTED == status ? GBA_ERR_OOB : GBA_ERR_STALE;
+    return GBA_UNFINISHED == status ? GBA_ERR_OOB : GBA_ERR_STALE;
 }
 
 /* aborts: the program does not wait for the runtime. */

@@ -22,7 +22,7 @@
 
 static mca_pml_base_module_isend_fn_t isend;
 static unsigned sends, early;
-static const struct gba_common_module module;
+static struct gba_common_module module;
 struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 uint64_t gba_team_failed_id(const gba_team_t *team)
@@ -95,10 +95,11 @@ int main(int argc, char **argv)
     mca_pml.pml_isend = isend_and_ask;
     (void)gba_common_notifications_start();
     (void)gba_common_notifications_post(&module);
-    /* By progress and not by the flush, whose own step would be the only one. */
+    /* By progress and not by gba_common_notify, whose own step would be the only one. */
     while (sends < MEMBERS - 1)
         (void)opal_progress();
-    gba_common_notifications_flush(&module);
+    while (GBA_OK != gba_common_notify(&module, true))
+        (void)opal_progress();
     gba_common_notifications_drain();
     gba_common_notifications_stop();
     mca_pml.pml_isend = isend;

@@ -136,13 +136,6 @@ gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team)
     return status;
 }
 
-gba_status_t gba_team_trial(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
-{
-    const gba_team_attr_t mine = on_device(attr);
-
-    return REAL(gba_team_trial)(team, &mine, oob);
-}
-
 void gba_team_destroy(gba_team_t *team)
 {
     teams_alive -= team != NULL;

@@ -4,7 +4,7 @@
 #ifndef GBA_TESTS_PAIR_H
 #define GBA_TESTS_PAIR_H
 
-#include "gba/gba.h"
+#include "gba/failover/engine.h"
 #include "tests/suite.h"
 #include "tests/unit/team/thread_oob.h"
 
@@ -38,6 +38,13 @@ static inline void pair_create(uint32_t members)
     thread_oob_run(members, 0, pair_member, NULL);
     for (uint32_t member = 0; member < members; member++)
         assert_non_null(pair.team[member]);
+}
+
+/* A barrier of member 0 with this progress of the runtime. */
+static inline gba_status_t pair_wait(int (*progress)(void *ctx), void *ctx)
+{
+    pair.team[0]->runtime = (gba_runtime_t){.ctx = ctx, .progress = progress};
+    return gba_barrier_wait(pair.team[0]);
 }
 
 static inline void pair_close(void)

@@ -57,8 +57,8 @@ gba_status_t __wrap_thread_oob_barrier(const gba_oob_t *oob)
     return __real_thread_oob_barrier(oob);
 }
 
-gba_status_t __real_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
+gba_status_t __real_gba_barrier_wait(gba_team_t *team);
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team);
 
 /* The others cannot continue without this member, or have completed the batch. */
 static void member_stop(void)
@@ -69,7 +69,7 @@ static void member_stop(void)
     now += STOPPED_NS;
 }
 
-static gba_status_t faulty_barrier(gba_team_t *team, int (*progress)(void *), void *arg)
+static gba_status_t faulty_barrier(gba_team_t *team)
 {
     gba_status_t status = GBA_OK;
 
@@ -86,7 +86,7 @@ static gba_status_t faulty_barrier(gba_team_t *team, int (*progress)(void *), vo
         return GBA_ERR_IO;
     }
     if (!fault.middle)
-        return __real_gba_barrier_wait(team, progress, arg);
+        return __real_gba_barrier_wait(team);
     while (GBA_OK == status && GBA_INPROGRESS == (status = gba_barrier_progress(team))) {
         usleep(10);
         status = GBA_OK;
@@ -95,16 +95,16 @@ static gba_status_t faulty_barrier(gba_team_t *team, int (*progress)(void *), vo
 }
 
 /* A team without an agreement is that of a batch. */
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team)
 {
     if (team->agreement != NULL)
-        return __real_gba_barrier_wait(team, progress, arg);
+        return __real_gba_barrier_wait(team);
     barrier = 0 == gba_team_rounds(team) ? 0 : barrier + 1;
     batch += 0 == barrier;
     now += GBA_PATH_SIM == team->kind ? GROUP_NS : SOFTWARE_NS;
     if (team->rank == fault.member && batch == fault.batch && barrier == fault.barrier)
-        return faulty_barrier(team, progress, arg);
-    return __real_gba_barrier_wait(team, progress, arg);
+        return faulty_barrier(team);
+    return __real_gba_barrier_wait(team);
 }
 
 /* Time passes until all have voted. */

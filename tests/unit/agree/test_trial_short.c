@@ -37,8 +37,8 @@ int clock_gettime(clockid_t id, struct timespec *time)
     return 0;
 }
 
-gba_status_t __real_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg);
+gba_status_t __real_gba_barrier_wait(gba_team_t *team);
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team);
 
 /* As if the sequence had wrapped since the other schedules were used. */
 static void poison(struct gba_team *team, uint8_t radix)
@@ -50,7 +50,7 @@ static void poison(struct gba_team *team, uint8_t radix)
 }
 
 /* Member 0 is late at the first barrier of each batch. */
-static gba_status_t trial_barrier(gba_team_t *team, int (*progress)(void *), void *arg)
+static gba_status_t trial_barrier(gba_team_t *team)
 {
     const uint32_t number = ++of_trial;
     gba_status_t status;
@@ -58,7 +58,7 @@ static gba_status_t trial_barrier(gba_team_t *team, int (*progress)(void *), voi
     if (0 == team->rank && 1 == number % 12)
         usleep(500);
     gba_word_store_release(&entered[team->rank], number);
-    status = __real_gba_barrier_wait(team, progress, arg);
+    status = __real_gba_barrier_wait(team);
     for (uint32_t i = 0; i < team->size; i++)
         if (gba_word_load_acquire(&entered[i]) < number)
             gba_word_add_relaxed(&early, 1);
@@ -66,22 +66,22 @@ static gba_status_t trial_barrier(gba_team_t *team, int (*progress)(void *), voi
 }
 
 /* A team without an agreement is that of a trial. */
-gba_status_t __wrap_gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
+gba_status_t __wrap_gba_barrier_wait(gba_team_t *team)
 {
     const uint8_t *radices = NULL;
     uint32_t current = 0;
 
     if (0 == gba_path_shared_schedules(team->path, &radices, &current) || radices == NULL)
-        return __real_gba_barrier_wait(team, progress, arg);
+        return __real_gba_barrier_wait(team);
     if (team->agreement == NULL) {
         seed = seed * 1103515245u + 12345u + team->rank;
         now +=
             (uint64_t)script.ns[radices[current]] * (100 + (seed >> 16) % (script.noise + 1)) / 100;
-        return trial_barrier(team, progress, arg);
+        return trial_barrier(team);
     }
     if (script.poisoned && 0 == current && SHORT_AFTER - 100 == gba_team_rounds(team))
         poison(team, radices[0]);
-    return __real_gba_barrier_wait(team, progress, arg);
+    return __real_gba_barrier_wait(team);
 }
 
 static void let_others_wait(struct harness *w, uint32_t round)

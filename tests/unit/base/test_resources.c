@@ -88,21 +88,17 @@ gba_status_t __wrap_gba_team_create(const gba_team_attr_t *attr, const gba_oob_t
     return agreement_end(__real_gba_team_create(attr, oob, team));
 }
 
-/* The ways to agree again. */
-#define AGAIN(name, phase)                                                    \
-    gba_status_t __real_##name(gba_team_t *team, const gba_team_attr_t *attr, \
-                               const gba_oob_t *oob);                         \
-    gba_status_t __wrap_##name(gba_team_t *team, const gba_team_attr_t *attr, \
-                               const gba_oob_t *oob);                         \
-    gba_status_t __wrap_##name(gba_team_t *team, const gba_team_attr_t *attr, \
-                               const gba_oob_t *oob)                          \
-    {                                                                         \
-        agreement_begin(phase, oob);                                          \
-        return agreement_end(__real_##name(team, attr, oob));                 \
-    }
-AGAIN(gba_team_renegotiate, RENEGOTIATE)
-AGAIN(gba_team_trial, RENEGOTIATE)
-AGAIN(gba_team_recover, RECOVER)
+/* Later agreements. */
+gba_status_t __real_gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
+                                   const gba_oob_t *oob);
+gba_status_t __wrap_gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
+                                   const gba_oob_t *oob);
+gba_status_t __wrap_gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
+                                   const gba_oob_t *oob)
+{
+    agreement_begin(GBA_DUE_RECOVER == due ? RECOVER : RENEGOTIATE, oob);
+    return agreement_end(__real_gba_team_agree(team, due, attr, oob));
+}
 
 /* ------------------------------------------------------------------------------- sweeps --- */
 

@@ -67,7 +67,7 @@ static gba_status_t wait_until(void (*happen)(void), uint32_t late)
     scene.late = late;
     scene.calls = 0;
     fake_kernel.on_sleep = sleeps ? count_call : NULL;
-    return gba_barrier_wait(pair.team[0], sleeps ? NULL : progress, NULL);
+    return pair_wait(sleeps ? NULL : progress, NULL);
 }
 
 static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
@@ -147,7 +147,7 @@ CDEV_TEST(no_interrupts)
     scene_begin(GBA_WAIT_SLEEP);
     scene.late = 20;
     scene.happen = other_arrives;
-    assert_int_equal(gba_barrier_wait(pair.team[0], progress, NULL), GBA_OK);
+    assert_int_equal(pair_wait(progress, NULL), GBA_OK);
     assert_int_equal(gba_barrier_test(pair.team[1]), GBA_OK);
     assert_int_equal(fake_kernel.seen.waits, 0);
     scene_end();
@@ -303,7 +303,7 @@ static void member_recover(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     gba_team_attr_t attr = {.name = "team", .id = 1, .params = &pair.params, .device = pair.device};
 
-    (void)gba_team_recover(pair.team[self->rank], &attr, oob);
+    (void)gba_team_agree(&pair.team[self->rank], GBA_DUE_RECOVER, &attr, oob);
 }
 
 /* A death in a group does not reach a team that has left the group. */

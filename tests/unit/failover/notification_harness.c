@@ -101,7 +101,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-static void post_all(gba_team_t *team, uint32_t rank)
+void notifications_post(gba_team_t *team, uint32_t rank)
 {
     gba_notification_t notification;
     uint32_t to;
@@ -111,18 +111,6 @@ static void post_all(gba_team_t *team, uint32_t rank)
         post(rank, to, &notification);
         pthread_mutex_unlock(&service.lock);
     }
-}
-
-gba_status_t notifications_outlive(gba_team_t *team, uint32_t rank)
-{
-    gba_status_t status;
-
-    while (GBA_ERR_DEAD == (status = gba_barrier_progress(team)) || GBA_INPROGRESS == status) {
-        post_all(team, rank);
-        usleep(20);
-    }
-    post_all(team, rank);
-    return status;
 }
 
 void notifications_start(struct harness *w, uint32_t size)

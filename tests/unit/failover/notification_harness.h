@@ -16,9 +16,8 @@
 void notifications_start(struct harness *w, uint32_t size);
 void notifications_stop(struct harness *w);
 
-/* Notify the other members, and wait until the round is complete, as a runtime does when a barrier
- * returns GBA_ERR_DEAD. Returns as gba_barrier_test. */
-gba_status_t notifications_outlive(gba_team_t *team, uint32_t rank);
+/* Send the notifications that a member owes. */
+void notifications_post(gba_team_t *team, uint32_t rank);
 
 /* The number of notifications sent since notifications_start, answers included. */
 unsigned notifications_sent(void);

@@ -49,7 +49,7 @@ TEST(test_first_notified_bypasses)
     assert_int_equal(gba_notification_take(&reported), GBA_OK);
     assert_int_equal(gba_barrier_test(team), GBA_OK);
     assert_int_equal(team->rounds, 1);
-    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
+    assert_int_equal(gba_barrier_wait(team), GBA_ERR_DEAD);
     /* This member still owes member 1 the end of round 1: the runtime sends that at the end of a
      * barrier. */
     assert_int_equal(gba_team_notification(team, &mine, &to), GBA_OK);
@@ -80,7 +80,7 @@ TEST(test_completed_is_no_error)
     gba_failover_register(team, notification_of_1.team);
     assert_int_equal(gba_team_failed_id(team), 0);
     team->attempt = attempt_notified;
-    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_NOTIFY);
+    assert_int_equal(gba_barrier_wait(team), GBA_UNFINISHED);
     assert_int_equal(team->rounds, 1);
     assert_int_equal(gba_team_failed_id(team), notification_of_1.team);
     gba_failover_close(team);
@@ -105,8 +105,8 @@ static gba_status_t attempt_at_once(struct gba_path_base *path)
 
 /*
  * A device may be dead for one member and alive for this one, whose barriers then complete at once.
- * The caller still gets GBA_NOTIFY, because an answer is due, and this member leaves the device,
- * too.
+ * The caller still gets GBA_UNFINISHED, because an answer is due, and this member leaves the
+ * device, too.
  */
 TEST(test_release_with_notification_due)
 {
@@ -115,16 +115,83 @@ TEST(test_release_with_notification_due)
     gba_failover_register(team, notification_of_1.team);
     gba_barrier_init(team);
     team->attempt = attempt_released;
-    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_NOTIFY);
+    assert_int_equal(gba_barrier_wait(team), GBA_UNFINISHED);
     assert_int_equal(team->rounds, 1);
     assert_ptr_not_equal(team->attempt, attempt_released);
-    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
+    assert_int_equal(gba_barrier_wait(team), GBA_ERR_DEAD);
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
     /* On its next path the team uses the fast path again. */
     gba_failover_close(team);
     gba_barrier_init(team);
     team->attempt = attempt_at_once;
-    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_OK);
+    assert_int_equal(gba_barrier_wait(team), GBA_OK);
+    free(team);
+}
+
+/* What a runtime is called for, at the end of a barrier of a failed team. */
+static struct {
+    gba_team_t *team;
+    uint32_t turns, notified, completed;
+    gba_due_t prepared, agreed;
+} calls;
+
+static int calls_progress(void *ctx)
+{
+    (void)ctx;
+    if (++calls.turns > 10)
+        fail_msg("the barrier waits, and does not notify");
+    return 0;
+}
+
+/* Member 1 sends its notification in the third call. Its own ones leave this member in the third
+ * call after the end. */
+static gba_status_t calls_notify(void *ctx, bool complete)
+{
+    (void)ctx;
+    assert_int_equal(gba_team_rounds(calls.team), complete);
+    if (complete)
+        return ++calls.completed < 3 ? GBA_INPROGRESS : GBA_OK;
+    if (3 == ++calls.notified)
+        assert_int_equal(gba_notification_take(&notification_of_1), GBA_OK);
+    return GBA_INPROGRESS;
+}
+
+static gba_status_t calls_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
+{
+    (void)ctx, (void)attr, (void)oob;
+    assert_int_equal(calls.completed, 3);
+    calls.prepared = due;
+    return GBA_ERR_OOB;
+}
+
+static void calls_agreed(void *ctx, gba_due_t due, gba_status_t status)
+{
+    (void)ctx;
+    assert_int_equal(status, GBA_ERR_OOB);
+    calls.agreed = due;
+}
+
+/* A barrier of a failed device notifies until it is complete, and until nothing is owed. Then the
+ * members agree. */
+TEST(test_end)
+{
+    struct gba_team *team = team_of_two();
+
+    calls.team = team;
+    gba_failover_register(team, notification_of_1.team);
+    gba_failover_fail(team);
+    gba_barrier_init(team);
+    team->runtime.progress = calls_progress;
+    team->runtime.prepare = calls_prepare;
+    team->runtime.agreed = calls_agreed;
+    assert_int_equal(gba_barrier(team), GBA_ERR_DEAD); /* nothing can notify */
+    team->runtime.notify = calls_notify;
+    assert_int_equal(gba_barrier_end(team, GBA_ERR_DEAD), GBA_ERR_OOB);
+    assert_int_equal(calls.notified, 3);
+    assert_int_equal(calls.completed, 3);
+    assert_int_equal(calls.prepared, GBA_DUE_RECOVER);
+    assert_int_equal(calls.agreed, GBA_DUE_RECOVER);
+    gba_failover_close(team);
     free(team);
 }
 

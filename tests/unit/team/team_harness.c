@@ -39,33 +39,55 @@ static bool in_steps(const struct harness *w, uint32_t round)
     return 0 != w->steps_every && 0 == round % w->steps_every;
 }
 
-/* The cores of a member. Its own thread is core 0. */
-struct member_cores {
+/* A member: the runtime of its team, and its cores. Its own thread is core 0. */
+struct member {
     struct harness *w;
     const gba_oob_t *oob;
+    gba_team_attr_t attr;
     gba_team_t *team;
+    gba_due_t due; /* of the agreement in this barrier */
+    uint32_t agreements;
     gba_cores_t *cores; /* NULL: none */
     struct member_core {
-        struct member_cores *of;
+        struct member *of;
         uint32_t index;
         pthread_t thread;
     } core[HARNESS_CORES];
 };
-static _Thread_local struct member_cores *my_cores;
 
-static gba_status_t cores_fallback(void *ctx)
+/* The barrier of the runtime: with cores, and as a candidate of a trial. */
+static gba_status_t member_fallback(void *ctx)
 {
-    const struct member_cores *cores = ctx;
-
-    cores->w->fallback_barriers[cores->oob->rank]++;
-    return thread_oob_barrier(cores->oob);
+    return thread_oob_barrier(((const struct member *)ctx)->oob);
 }
 
-static void cores_notify(void *ctx)
+static gba_status_t member_notify(void *ctx, bool complete)
 {
-    const struct member_cores *cores = ctx;
+    const struct member *me = ctx;
 
-    (void)notifications_outlive(cores->team, cores->oob->rank);
+    notifications_post(me->team, me->oob->rank);
+    if (!complete)
+        usleep(20);
+    return GBA_OK;
+}
+
+static gba_status_t member_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
+{
+    struct member *me = ctx;
+
+    (void)due;
+    *attr = me->attr;
+    *oob = *me->oob;
+    /* Each call returns a different id; the ids of the members follow it. */
+    if (0 != attr->id)
+        attr->id += ++me->agreements * HARNESS_IDS;
+    return GBA_OK;
+}
+
+static void member_agreed(void *ctx, gba_due_t due, gba_status_t status)
+{
+    (void)status;
+    ((struct member *)ctx)->due = due;
 }
 
 static void look(struct harness *w, uint32_t size, uint32_t round);
@@ -73,7 +95,7 @@ static void look(struct harness *w, uint32_t size, uint32_t round);
 static void *core_run(void *arg)
 {
     struct member_core *core = arg;
-    struct member_cores *of = core->of;
+    struct member *of = core->of;
 
     for (uint32_t round = 1; round <= of->w->rounds; round++) {
         gba_word_store_relaxed(&of->w->entered[of->oob->rank][core->index], round);
@@ -84,14 +106,12 @@ static void *core_run(void *arg)
     return NULL;
 }
 
-static void cores_start(struct member_cores *of)
+static void cores_start(struct member *of)
 {
-    const gba_cores_attr_t attr = {
-        .cpus = 1, .barrier = cores_fallback, .notify = cores_notify, .ctx = of};
+    const gba_cores_attr_t attr = {.cpus = 1};
 
     if (0 == of->w->cores)
         return;
-    my_cores = of;
     if (GBA_OK != gba_cores_create(of->w->cores, of->team, &attr, &of->cores))
         abort();
     for (uint32_t i = 1; i < of->w->cores; i++) {
@@ -101,29 +121,43 @@ static void cores_start(struct member_cores *of)
     }
 }
 
-static void cores_stop(struct member_cores *of)
+static void cores_stop(struct member *of)
 {
     for (uint32_t i = 1; i < of->w->cores; i++)
         pthread_join(of->core[i].thread, NULL);
     gba_cores_destroy(of->cores);
 }
 
-/* Renegotiate, if that is due. GBA_RENEGOTIATE only from a blocking barrier. */
-static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_oob_t *oob,
-                                uint32_t round)
+/* In steps: the members agree after it if its device has failed, and if no barrier is nonblocking.
+ */
+static gba_status_t barrier_of_steps(struct member *me)
 {
-    bool steps = in_steps(w, round);
+    gba_status_t status = barrier_in_steps(me->team);
+
+    while (GBA_ERR_DEAD == status) {
+        (void)member_notify(me, false);
+        status = gba_barrier_progress(me->team);
+    }
+    (void)member_notify(me, true);
+    if (GBA_OK == status && 0 == me->w->blocks_every &&
+        GBA_DUE_RECOVER == gba_team_due(me->team, true))
+        status = gba_barrier_end(me->team, GBA_OK);
+    return status;
+}
+
+static gba_status_t barrier_any(struct member *me, bool steps)
+{
+    const bool fallback = GBA_PATH_FALLBACK == gba_team_path(me->team);
     gba_status_t status;
 
-    if (my_cores != NULL)
-        return gba_cores_barrier(my_cores->cores, 0);
-    if (GBA_PATH_FALLBACK != gba_team_path(team))
-        return steps ? barrier_in_steps(team) : gba_barrier_wait(team, NULL, NULL);
-    w->fallback_barriers[oob->rank]++;
-    status = thread_oob_barrier(oob);
-    if (GBA_OK == status)
-        status = gba_team_count(team);
-    return steps && GBA_RENEGOTIATE == status ? GBA_OK : status;
+    me->w->fallback_barriers[me->oob->rank] += fallback;
+    if (me->cores != NULL)
+        return gba_cores_barrier(me->cores, 0);
+    if (!fallback)
+        return steps ? barrier_of_steps(me) : gba_barrier(me->team);
+    status = thread_oob_barrier(me->oob);
+    gba_team_count(me->team);
+    return GBA_OK == status && !steps ? gba_barrier_end(me->team, GBA_OK) : status;
 }
 
 /* The exchange of a member for which the costs of a trial are made up. Only the vote on a batch has
@@ -144,12 +178,6 @@ static gba_status_t made_up_min(void *ctx, uint64_t *words, uint32_t count)
     return status;
 }
 
-/* The barrier of the runtime, as a candidate of a trial. */
-static gba_status_t own_barrier(void *ctx)
-{
-    return thread_oob_barrier(ctx);
-}
-
 /* After a trial: whether all members have the same path, as the first words of its text show. They
  * must not continue otherwise, because the next barrier would not end. */
 static gba_status_t paths_compare(struct harness *w, const gba_team_t *team, const gba_oob_t *oob)
@@ -167,38 +195,26 @@ static gba_status_t paths_compare(struct harness *w, const gba_team_t *team, con
     return status;
 }
 
-/* The agreements of this member. */
-static _Thread_local uint32_t agreements;
-
 /* A barrier that continues in software when the device has died. last: the last round. */
-static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_attr_t *attr,
-                            const gba_oob_t *oob, uint32_t round, uint32_t *last)
+static gba_status_t barrier(struct member *me, uint32_t round, uint32_t *last)
 {
-    gba_path_t path = gba_team_path(team);
-    gba_status_t status = barrier_any(w, team, oob, round);
+    struct harness *w = me->w;
+    const gba_path_t path = gba_team_path(me->team);
+    gba_status_t status;
 
-    if (GBA_RENEGOTIATE == status) {
-        gba_team_attr_t next = *attr;
-
-        /* Each call returns a different id; the ids of the members follow it. */
-        if (0 != next.id)
-            next.id += ++agreements * HARNESS_IDS;
-        status =
-            (GBA_DUE_TRIAL == gba_team_due(team, true) ? gba_team_trial
-                                                       : gba_team_renegotiate)(team, &next, oob);
-        if (path != gba_team_path(team))
-            w->moved[oob->rank] = round;
-        if (GBA_OK == status && 0 != w->params.trial_test)
-            status = paths_compare(w, team, oob);
-    }
-    if (GBA_ERR_DEAD == status || GBA_NOTIFY == status)
-        status = notifications_outlive(team, oob->rank);
-    if (GBA_OK != status || GBA_DUE_RECOVER != gba_team_due(team, true) ||
-        (0 != w->blocks_every && in_steps(w, round)))
+    me->due = GBA_DUE_NOTHING;
+    status = barrier_any(me, in_steps(w, round));
+    if (GBA_DUE_NOTHING == me->due)
         return status;
-    if (w->until_death)
-        *last = round + w->rounds;
-    return gba_team_recover(team, attr, oob);
+    if (GBA_DUE_RECOVER == me->due) {
+        if (w->until_death)
+            *last = round + w->rounds;
+        return status;
+    }
+    if (path != gba_team_path(me->team))
+        w->moved[me->oob->rank] = round;
+    return GBA_OK == status && 0 != w->params.trial_test ? paths_compare(w, me->team, me->oob)
+                                                         : status;
 }
 
 /* Members that have left may have entered the next round, but not the one after it. */
@@ -213,11 +229,12 @@ static void look(struct harness *w, uint32_t size, uint32_t round)
         }
 }
 
-static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_t *attr,
-                       const gba_oob_t *oob)
+static void run_rounds(struct member *me)
 {
+    struct harness *w = me->w;
+    const gba_oob_t *oob = me->oob;
     double began = thread_seconds();
-    bool lasts = w->until_death && GBA_PATH_SOFTWARE != gba_team_path(team);
+    bool lasts = w->until_death && GBA_PATH_SOFTWARE != gba_team_path(me->team);
     uint32_t last = lasts ? UINT32_MAX : w->rounds;
 
     for (uint32_t round = 1; round <= last; round++) {
@@ -231,7 +248,7 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
         if (0 == oob->rank)
             harness_before_round(w, round);
         gba_word_store_relaxed(&w->entered[oob->rank][0], round);
-        w->returned[oob->rank] = barrier(w, team, attr, oob, round, &last);
+        w->returned[oob->rank] = barrier(me, round, &last);
         if (GBA_OK != w->returned[oob->rank])
             return;
         if (0 != w->kept[oob->rank]) {
@@ -263,20 +280,23 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     struct harness *w = self->arg;
     gba_remote_t remote = {.ctx = w, .open = harness_net_open};
     gba_params_t params = w->params;
-    gba_team_attr_t attr = {.name = "test",
-                            .params = &params,
-                            .device_status = GBA_ERR_NO_DEVICE,
-                            .id = 0 == oob->rank ? w->id + 1 : 0,
-                            .remote = oob->rank == w->no_remote ? NULL : &remote,
-                            .oversubscribed = w->oversubscribed,
-                            .fallback = w->own_barrier ? own_barrier : NULL,
-                            .trial_ctx = (void *)(uintptr_t)oob,
-                            .nonblocking = 0 != w->blocks_every};
+    struct member me = {.w = w, .oob = oob};
+    gba_team_attr_t attr = {
+        .name = "test",
+        .params = &params,
+        .device_status = GBA_ERR_NO_DEVICE,
+        .id = 0 == oob->rank ? w->id + 1 : 0,
+        .remote = oob->rank == w->no_remote ? NULL : &remote,
+        .oversubscribed = w->oversubscribed,
+        .runtime = {.ctx = &me,
+                    .fallback = w->own_barrier || 0 != w->cores ? member_fallback : NULL,
+                    .notify = member_notify,
+                    .prepare = member_prepare,
+                    .agreed = member_agreed},
+        .nonblocking = 0 != w->blocks_every};
     gba_oob_t made_up = *oob;
-    struct member_cores member_cores = {.w = w, .oob = oob};
     gba_team_t *team;
 
-    agreements = 0;
     if (w->candidates > 0 || w->votes != NULL) {
         batches = 0;
         candidates = w->candidates;
@@ -284,7 +304,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
         votes = w->votes;
         real_min = oob->min;
         made_up.min = made_up_min;
-        oob = &made_up;
+        me.oob = oob = &made_up;
     }
     self->host = 1000 - w->host[oob->rank]; /* so that the order differs from that of the leaders */
     self->no_host = oob->rank == w->no_host;
@@ -296,15 +316,16 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
         attr.devices = devices_of;
         attr.devices_ctx = self;
     }
+    me.attr = attr;
     w->returned[oob->rank] = gba_team_create(&attr, oob, &team);
     if (GBA_OK != w->returned[oob->rank])
         return;
     w->fallback_barriers[oob->rank] = w->moved[oob->rank] = 0;
-    member_cores.team = team;
-    cores_start(&member_cores);
+    me.team = team;
+    cores_start(&me);
     if (w->past || GBA_PATH_FALLBACK != gba_team_path(team))
-        run_rounds(w, team, &attr, oob);
-    cores_stop(&member_cores);
+        run_rounds(&me);
+    cores_stop(&me);
     w->path[oob->rank] = gba_team_path(team);
     w->reason[oob->rank] = gba_team_reason(team);
     gba_team_stats(team, &w->stats[oob->rank]);

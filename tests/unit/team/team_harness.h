@@ -58,7 +58,7 @@ struct harness {
      * all barriers are. */
     uint32_t blocks_every;
     /* Trials: */
-    bool own_barrier;    /* own_barrier of the harness is a candidate */
+    bool own_barrier;    /* that of the runtime is a candidate */
     uint32_t candidates; /* their number; their costs are made up; 0: the real costs */
     uint32_t fastest[HARNESS_MEMBERS]; /* the candidate that has the lowest cost for a member */
     gba_word_t split;                  /* members that have found different paths after a trial */

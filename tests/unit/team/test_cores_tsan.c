@@ -38,32 +38,15 @@ gba_status_t gba_params_environment(gba_params_t *params, char *message, size_t 
 }
 
 /* Of a team, which these cores do not have. */
-gba_status_t gba_barrier_progress(gba_team_t *team)
+gba_status_t gba_barrier(gba_team_t *team)
 {
     (void)team;
     abort();
 }
 
-gba_status_t gba_barrier_wait(gba_team_t *team, int (*progress)(void *), void *arg)
-{
-    (void)progress;
-    (void)arg;
-    return gba_barrier_progress(team);
-}
-
-gba_status_t gba_team_count(gba_team_t *team)
-{
-    return gba_barrier_progress(team);
-}
-
-gba_path_t gba_team_path(const gba_team_t *team)
-{
-    return (gba_path_t)gba_barrier_progress((gba_team_t *)(uintptr_t)team);
-}
-
 void gba_barrier_init(struct gba_team *team)
 {
-    (void)gba_barrier_progress(team);
+    (void)gba_barrier(team);
 }
 
 static void *run_core(void *arg)

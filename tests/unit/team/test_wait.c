@@ -85,7 +85,7 @@ static void rounds(gba_status_t answer, int count)
     for (int i = 0; i < count; i++) {
         scene.sleeps = 0;
         scene.late = 3;
-        assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
+        assert_int_equal(gba_barrier_wait(pair.team[0]), GBA_OK);
         assert_int_equal(scene.sleeps, 3);
     }
 }
@@ -139,7 +139,7 @@ WAIT_TEST(test_a_device_with_slow_polls)
     gba_barrier_init(pair.team[0]);
     scene.late = 100;
     polls = polls_most = 0;
-    assert_int_equal(gba_barrier_wait(pair.team[0], progress_counted, &calls), GBA_OK);
+    assert_int_equal(pair_wait(progress_counted, &calls), GBA_OK);
     assert_int_equal(calls, scene.late);
     /* At most the attempt, one round of waiting, and the test that follows progress. */
     assert_in_range(polls_most, 8, 2 * 8 + 2);
@@ -186,7 +186,7 @@ static void serve(int mode, uint32_t last)
     service.calls = service.rare = service.without = 0;
     service.last = last;
     scene.sleeps = 0;
-    assert_int_equal(gba_barrier_wait(team, progress_served, NULL), GBA_OK);
+    assert_int_equal(pair_wait(progress_served, NULL), GBA_OK);
     assert_true(service.calls >= last);
 }
 
@@ -315,7 +315,7 @@ WAIT_TEST(test_a_leader_that_has_sent_its_message)
         leader.tests = 0;
         pair.team[0]->waiting.mode = waits[i];
         gba_barrier_init(pair.team[0]);
-        assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
+        assert_int_equal(gba_barrier_wait(pair.team[0]), GBA_OK);
         assert_int_equal(leader.tests, 0);
     }
     path->ops = ops;
@@ -331,7 +331,7 @@ WAIT_TEST(test_a_member_that_does_not_sleep)
     for (size_t i = 0; i < 2; i++) {
         calls = 0;
         pair.team[0]->waiting.mode = waits[i];
-        assert_int_equal(gba_barrier_wait(pair.team[0], progress_other, &calls), GBA_OK);
+        assert_int_equal(pair_wait(progress_other, &calls), GBA_OK);
         assert_int_equal(calls, scene.late);
     }
     assert_int_equal(scene.sleeps, 0);
@@ -349,9 +349,7 @@ WAIT_TEST(test_a_failed_group)
         scene.late = 3;
         pair.team[0]->waiting.mode = waits[i];
         scene.reason = GBA_ERR_DEAD;
-        assert_int_equal(gba_barrier_wait(pair.team[0],
-                                          GBA_WAIT_SLEEP == waits[i] ? NULL : progress_other,
-                                          &calls),
+        assert_int_equal(pair_wait(GBA_WAIT_SLEEP == waits[i] ? NULL : progress_other, &calls),
                          GBA_ERR_DEAD);
         assert_int_equal(pair.team[0]->failure.status, GBA_ERR_DEAD);
         assert_int_equal(gba_team_rounds(pair.team[0]), 0);
@@ -405,7 +403,7 @@ WAIT_TEST(test_a_follower)
     team->waiting.busy.until = 5;
     rounds(GBA_OK, 5);
     scene.sleeps = 1000; /* no sleep completes the round */
-    assert_int_equal(gba_barrier_wait(team, progress_other, &calls), GBA_OK);
+    assert_int_equal(pair_wait(progress_other, &calls), GBA_OK);
     assert_int_equal(calls, scene.late);
     /* It polls, unless this machine has other work. */
     assert_true(1000 == scene.sleeps || 0 != team->waiting.busy.length);
@@ -429,7 +427,7 @@ TEST(test_counted_once)
         pair_create(2);
         assert_int_equal(gba_barrier_start(pair.team[1]), GBA_OK);
         if (waited)
-            assert_int_equal(gba_barrier_wait(pair.team[0], NULL, NULL), GBA_OK);
+            assert_int_equal(gba_barrier_wait(pair.team[0]), GBA_OK);
         else
             assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
         for (int i = 0; i < 3; i++) {

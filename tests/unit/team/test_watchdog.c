@@ -8,6 +8,7 @@
 
 #include "gba/base/place.h"
 #include "gba/dev/member.h"
+#include "gba/failover/engine.h"
 #include "tests/limit.h"
 #include "tests/suite.h"
 #include "tests/unit/stall_log.h"
@@ -88,10 +89,10 @@ static void trial_body(struct scene *scene, const gba_oob_t *oob, gba_team_t *te
 
     late.min = reduce_late;
     trial_oob = oob;
-    if (GBA_RENEGOTIATE == gba_barrier_wait(team, NULL, NULL) &&
-        GBA_OK == gba_team_trial(team, attr, &late))
+    if (GBA_UNFINISHED == gba_barrier_wait(team) &&
+        GBA_OK == gba_team_agree(&team, GBA_DUE_TRIAL, attr, &late))
         scene->taken = gba_team_path(team);
-    gba_barrier_wait(team, NULL, NULL);
+    gba_barrier_wait(team);
 }
 
 static int progress_served(void *unused)
@@ -109,7 +110,7 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
                             .params = &params,
                             .device = scene->device,
                             .device_status = scene->device_status,
-                            .name_member = name_member,
+                            .runtime.name_member = name_member,
                             .oversubscribed = scene->oversubscribed};
     gba_team_t *team;
 
@@ -129,11 +130,13 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
         trial_body(scene, oob, team, &attr);
     } else {
         scene->taken = gba_team_path(team);
-        gba_barrier_wait(team, NULL, NULL);
+        gba_barrier_wait(team);
         if (scene->late >> self->rank & 1)
             wait_for_report();
-        gba_barrier_wait(team, scene->serves ? progress_served : NULL, NULL);
-        gba_barrier_wait(team, NULL, NULL);
+        team->runtime.progress = scene->serves ? progress_served : NULL;
+        gba_barrier_wait(team);
+        team->runtime.progress = NULL;
+        gba_barrier_wait(team);
     }
     gba_team_destroy(team);
 }

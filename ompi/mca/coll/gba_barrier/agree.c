@@ -121,9 +121,6 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
     a->attr.remote = &a->remote;
     a->attr.nonblocking = true;
     gba_common_progress_open(NULL);
-    a->attr.progress = gba_common_progress;
-    a->attr.fallback = gba_coll_fallback;
-    a->attr.trial_ctx = owner;
     a->attr.device_text = device_refused(module->comm);
     if (a->attr.device_text != NULL)
         a->attr.device_status = GBA_ERR_UNSUPPORTED;

@@ -56,7 +56,7 @@ void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len);
  */
 int gba_coll_fallback_barrier(gba_coll_module_t *module);
 
-/* The same for gba_team_attr_t. */
+/* The same for gba_common_framework. */
 gba_status_t gba_coll_fallback(void *owner);
 
 /* For gba_common_framework; apply may also be called when the queue has become empty. In a blocking

@@ -8,7 +8,7 @@
  * would save registers for them. */
 static int __attribute__((noinline)) barrier_fail(gba_coll_module_t *module, gba_status_t status)
 {
-    return gba_coll_error(gba_common_barrier_end(&module->base, status));
+    return gba_coll_error(gba_barrier_end(module->base.team, status));
 }
 
 /* The fallback: the barrier that was selected before ours. */
@@ -56,6 +56,6 @@ int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
     (void)comm; /* the module's */
     if (OPAL_UNLIKELY(team == NULL))
         return barrier_other(module);
-    status = gba_barrier_wait(team, gba_common_progress, NULL);
+    status = gba_barrier_wait(team);
     return OPAL_LIKELY(GBA_OK == status) ? OMPI_SUCCESS : barrier_fail(module, status);
 }

@@ -99,6 +99,7 @@ const struct gba_common_framework gba_common_framework = {
     .world = notifications_world,
     .peer = gba_coll_agree_peer,
     .prepare = gba_coll_agree_prepare,
+    .fallback = gba_coll_fallback,
     .apply = gba_coll_agree_apply,
     .report = gba_coll_report_path,
     .close = gba_coll_module_close,

@@ -192,7 +192,7 @@ static gba_status_t round_test(gba_coll_module_t *module, bool slow)
     status = gba_common_oob.test(&module->base);
     if (GBA_OK == status) {
         module->base.fallbacks++;
-        (void)gba_team_count(module->base.team); /* agree.c examines the count, or the caller */
+        gba_team_count(module->base.team); /* agree.c examines the count, or the caller */
     }
     return status;
 }
@@ -343,7 +343,7 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
     }
     gba_coll_report_unagreed_begin(module);
     module->base.fallbacks++;
-    (void)gba_team_count(module->base.team); /* for ibarrier_agrees, or a blocking barrier */
+    gba_team_count(module->base.team); /* for ibarrier_agrees, or a blocking barrier */
     return module->fallback.ibarrier(comm, request, module->fallback.ibarrier_module);
 }
 
@@ -366,7 +366,7 @@ int gba_coll_ibarrier_wait(gba_coll_module_t *module)
         return rc;
     if (uses_messages(module)) /* so do all members, and none has a later barrier */
         module->queueing = false;
-    return gba_coll_error(gba_common_barrier_after(&module->base));
+    return gba_coll_error(gba_barrier_end(module->base.team, GBA_OK));
 }
 
 bool gba_coll_ibarrier_queues(gba_coll_module_t *module)

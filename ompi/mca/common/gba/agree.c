@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The agreement of a module's members about the path of their barriers: when all of them are known
- * to have the component, again when the device has failed, and at each renegotiation. And the ends
- * of barriers outside the fast path, where they agree.
+ * to have the component, again when the device has failed, and at each renegotiation. The table
+ * with which libgba drives them at the end of a barrier (gba_runtime_t).
  */
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/notifications.h"
@@ -43,6 +43,20 @@ static void agree_device(gba_team_attr_t *attr)
         attr->devices = gba_common_devices_get;
 }
 
+static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr,
+                                    gba_oob_t *oob);
+static void runtime_agreed(void *ctx, gba_due_t due, gba_status_t status);
+
+static gba_status_t runtime_fallback(void *ctx)
+{
+    return gba_common_framework.fallback(((struct gba_common_module *)ctx)->owner);
+}
+
+static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    gba_common_framework.name_member(((struct gba_common_module *)ctx)->owner, rank, text, len);
+}
+
 /* Prepare an agreement. */
 static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
 {
@@ -66,8 +80,13 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
     a->oob.size = m->size;
     a->attr.params = &a->params;
     a->attr.name = a->name;
-    a->attr.name_member = gba_common_framework.name_member;
-    a->attr.name_ctx = m->owner;
+    a->attr.runtime = (gba_runtime_t){.ctx = m,
+                                      .progress = gba_common_progress,
+                                      .fallback = runtime_fallback,
+                                      .notify = gba_common_notify,
+                                      .prepare = runtime_prepare,
+                                      .agreed = runtime_agreed,
+                                      .name_member = runtime_name_member};
     a->attr.oversubscribed = gba_common_oversubscribed();
     if (0 == m->rank)
         a->attr.id = gba_common_notifications_id();
@@ -163,64 +182,38 @@ gba_status_t gba_common_agree_test(struct gba_common_module *m)
     return GBA_INPROGRESS == status ? status : agree_end(m, status, team);
 }
 
-/* Trials are made of barriers, so they block. */
-static gba_status_t agree_trial(struct gba_common_module *m)
-{
-    gba_status_t status = agree_begin(m, GBA_DUE_TRIAL);
-
-    if (GBA_OK == status)
-        status = gba_team_trial(m->team, &m->agreement->attr, &m->agreement->oob);
-    return agree_end(m, status, m->team);
-}
-
 gba_status_t gba_common_agree(struct gba_common_module *m)
 {
-    const gba_due_t due = gba_common_due(m, true);
-    gba_status_t status;
+    gba_team_t *team = NULL;
+    gba_status_t status = agree_begin(m, GBA_DUE_CREATE);
 
-    if (GBA_DUE_NOTHING == due)
-        return GBA_OK;
-    if (GBA_DUE_TRIAL == due)
-        return agree_trial(m);
-    status = gba_common_agree_start(m, due);
+    if (GBA_OK == status)
+        status = gba_team_create(&m->agreement->attr, &m->agreement->oob, &team);
+    return agree_end(m, status, team);
+}
+
+static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
+{
+    struct gba_common_module *m = ctx;
+    gba_status_t status = agree_begin(m, due);
+
     if (GBA_OK != status)
         return status;
-    while (GBA_INPROGRESS == (status = gba_common_agree_test(m)))
-        (void)opal_progress();
-    return status;
+    *attr = m->agreement->attr;
+    *oob = m->agreement->oob;
+    return GBA_OK;
 }
 
-gba_status_t gba_common_barrier_after(struct gba_common_module *m)
+static void runtime_agreed(void *ctx, gba_due_t due, gba_status_t status)
 {
-    gba_common_notifications_flush(m);
-    return gba_common_agree(m);
-}
+    struct gba_common_module *m = ctx;
 
-/* The device has failed. Other members may have completed this round and wait in another call, or
- * they are in the round and have not detected the failure. So this member notifies its neighbours,
- * and waits for their notifications and answers. */
-static gba_status_t barrier_failed(struct gba_common_module *m)
-{
-    gba_status_t status;
-
-    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
-    while (GBA_ERR_DEAD == (status = gba_barrier_progress(m->team)) || GBA_INPROGRESS == status) {
-        (void)gba_common_notifications_post(m);
-        (void)opal_progress();
-    }
-    return GBA_OK == status ? gba_common_barrier_after(m) : status;
-}
-
-gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status)
-{
-    if (GBA_RENEGOTIATE == status)
-        return gba_common_agree(m);
-    if (GBA_NOTIFY == status)
-        return gba_common_barrier_after(m);
-    return GBA_ERR_DEAD == status ? barrier_failed(m) : status;
+    (void)due; /* the agreement has it */
+    (void)agree_end(m, status, m->team);
 }
 
 gba_status_t gba_common_fallback_end(struct gba_common_module *m)
 {
-    return GBA_RENEGOTIATE == gba_team_count(m->team) ? gba_common_agree(m) : GBA_OK;
+    gba_team_count(m->team);
+    return gba_barrier_end(m->team, GBA_OK);
 }

@@ -121,6 +121,8 @@ struct gba_common_framework {
      * GBA_ERR_OOB. May be collective.
      */
     gba_status_t (*prepare)(void *owner, struct gba_common_agreement *a, bool renegotiation);
+    /* The fallback, for gba_runtime_t. */
+    gba_status_t (*fallback)(void *owner);
     /* The members have agreed on `path`, or an agreement has failed: enable or disable the fast
      * path. */
     void (*apply)(void *owner);
@@ -205,20 +207,12 @@ gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block);
 gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due);
 gba_status_t gba_common_agree_test(struct gba_common_module *m);
 
-/* Before the first barrier, or at the end of one: agree on what is due, if anything. Returns
- * GBA_OK, GBA_ERR_OOB, GBA_ERR_NOMEM, or the error of a barrier of a trial. Collective, blocks. */
+/* The first agreement, in a blocking barrier. gba_barrier_end makes the later ones, at the end of
+ * such a barrier. Returns GBA_OK, GBA_ERR_OOB or GBA_ERR_NOMEM. Collective, blocks. */
 gba_status_t gba_common_agree(struct gba_common_module *m);
 
-/* The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on what
- * is due. Returns as gba_common_agree. Collective, blocks. */
-gba_status_t gba_common_barrier_after(struct gba_common_module *m);
-
-/* gba_barrier_wait has not returned GBA_OK but `status`: complete the barrier if that is possible.
- * Returns GBA_OK or an error. Collective, blocks. */
-gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status);
-
 /* Count a barrier that the fallback has completed, and agree on what is due. Returns as
- * gba_common_agree. Collective, blocks. */
+ * gba_barrier_end. Collective, blocks. */
 gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 
 /* progress.c */
@@ -228,7 +222,7 @@ gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 void gba_common_progress_open(const char *further);
 
 /* Calls opal_progress. Returns the number of messages that it has completed; 0: none, or only over
- * TCP; -1: unknown. See gba_barrier_wait. */
+ * TCP; -1: unknown. For gba_runtime_t. */
 int gba_common_progress(void *unused);
 
 /* Whether processes share cores, in gba_common_progress as well: agreements run there, too. Open

@@ -413,8 +413,11 @@ bool gba_common_notifications_post(const struct gba_common_module *m)
     return true;
 }
 
-void gba_common_notifications_flush(const struct gba_common_module *m)
+gba_status_t gba_common_notify(void *module, bool complete)
 {
-    while (!gba_common_notifications_post(m) || !gba_common_notifications_out(m))
-        (void)opal_progress();
+    const bool posted = gba_common_notifications_post(module);
+
+    if (!complete)
+        gba_common_notifications_poll();
+    return posted && gba_common_notifications_out(module) ? GBA_OK : GBA_INPROGRESS;
 }

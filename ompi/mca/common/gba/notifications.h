@@ -45,8 +45,7 @@ bool gba_common_notifications_post(const struct gba_common_module *m);
  * called with the lock of ibarrier.c held, or with no lock. Thread-safe. Never blocks. */
 void gba_common_notifications_poll(void);
 
-/* Call _post until all notifications are posted, and wait until _out returns true; at the end of a
- * blocking barrier. Calls opal_progress, so no lock may be held. */
-void gba_common_notifications_flush(const struct gba_common_module *m);
+/* For gba_runtime_t, with a module: _post, then _poll; if complete, _post and _out. */
+gba_status_t gba_common_notify(void *module, bool complete);
 
 #endif

@@ -48,9 +48,6 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
     a->attr.device_status = device_refused(module);
     a->attr.remote = gba_scoll_remote_init(module, renegotiation);
     gba_common_progress_open(gba_scoll_progress_name());
-    a->attr.progress = gba_common_progress;
-    a->attr.fallback = gba_scoll_barrier_again;
-    a->attr.trial_ctx = owner;
     return GBA_OK;
 }
 

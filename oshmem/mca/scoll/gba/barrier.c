@@ -29,9 +29,9 @@ static int barrier_fallback(gba_scoll_module_t *module, oshmem_group_t *set, lon
     return rc;
 }
 
-gba_status_t gba_scoll_barrier_again(void *ctx)
+gba_status_t gba_scoll_barrier_again(void *owner)
 {
-    gba_scoll_module_t *module = ctx;
+    gba_scoll_module_t *module = owner;
     int rc = barrier_fallback(module, module->set, module->pSync, module->alg);
 
     return OSHMEM_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
@@ -89,7 +89,7 @@ static int __attribute__((noinline))
 barrier_fail(gba_scoll_module_t *module, gba_status_t status, long *pSync, int alg)
 {
     barrier_note(module, pSync, alg);
-    status = gba_common_barrier_end(&module->base, status);
+    status = gba_barrier_end(module->base.team, status);
     return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
 }
 
@@ -104,7 +104,7 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
     team = gba_pointer_load_acquire(&module->base.active);
     if (OPAL_UNLIKELY(team == NULL))
         return barrier_other(module, set, pSync, alg);
-    status = gba_barrier_wait(team, gba_common_progress, NULL);
+    status = gba_barrier_wait(team);
     return OPAL_LIKELY(GBA_OK == status) ? OSHMEM_SUCCESS
                                          : barrier_fail(module, status, pSync, alg);
 }

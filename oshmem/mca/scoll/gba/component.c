@@ -92,6 +92,7 @@ const struct gba_common_framework gba_common_framework = {
     .world = notifications_world,
     .peer = gba_scoll_peer,
     .prepare = gba_scoll_agree_prepare,
+    .fallback = gba_scoll_barrier_again,
     .apply = gba_scoll_agree_apply,
     .report = gba_scoll_report_path,
     .close = gba_scoll_module_close,

@@ -239,10 +239,10 @@ void gba_scoll_agree_apply(void *owner);
 
 int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg);
 
-/* The fallback barrier once more, at the end of a barrier. The standard lets a program use the same
- * pSync in consecutive barriers of a set. ctx: the module. Returns GBA_OK or GBA_ERR_OOB.
- * Collective, blocks. */
-gba_status_t gba_scoll_barrier_again(void *ctx);
+/* For gba_common_framework: the fallback barrier once more, at the end of a barrier. The standard
+ * lets a program use the same pSync in consecutive barriers of a set. Returns GBA_OK or
+ * GBA_ERR_OOB. Collective, blocks. */
+gba_status_t gba_scoll_barrier_again(void *owner);
 
 /* module.c */
 
