@@ -129,9 +129,10 @@ typedef struct gba_runtime {
     /*
      * The device of the team has failed: deliver notifications (gba_notification_t), those of this
      * member and of others. Called again and again, until the barrier is complete at this member;
-     * from then on with `complete`, until it returns GBA_OK. Returns GBA_OK: this member owes no
-     * notification any more; GBA_INPROGRESS; or an error, with which the barrier ends. NULL: a
-     * barrier whose device fails ends with GBA_ERR_DEAD.
+     * from then on with `complete`, until it returns GBA_OK. It may block, but not if
+     * gba_team_attr_t.nonblocking is set: the steps of barriers call it, too, then. Returns GBA_OK:
+     * this member owes no notification any more; GBA_INPROGRESS; or an error, with which the
+     * barrier ends. NULL: a barrier whose device fails ends with GBA_ERR_DEAD.
      */
     gba_status_t (*notify)(void *ctx, bool complete);
     /*
@@ -154,9 +155,7 @@ typedef struct gba_runtime {
  *
  * A runtime
  * - sends every notification that gba_team_notification returns, to the member that it returns, in
- *   gba_runtime_t.notify; for a barrier in steps when gba_barrier_progress returns GBA_ERR_DEAD,
- * and from then on again and again until it is complete, and after that before its caller
- * continues;
+ *   gba_runtime_t.notify;
  * - receives notifications in every process that is or was in such a team, in any of its calls, and
  *   passes each to gba_notification_take. If `completed` is 0, it calls gba_notification_answer now
  *   and then until that no longer returns GBA_INPROGRESS, and on GBA_OK sends the answer to the

@@ -206,8 +206,8 @@ GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
  * Find out whether the barrier that gba_barrier_start began is complete.
  * Returns GBA_OK: all members have arrived, and again until the next start; GBA_INPROGRESS: call
  * gba_barrier_progress, then again; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a
- * team. Not collective: each member calls it at any time. Never blocks, and makes no system call.
- * Acquire on GBA_OK, as gba_poll_release.
+ * team. Not collective: each member calls it at any time. Never blocks, and makes no system call,
+ * unless the device has failed. Acquire on GBA_OK, as gba_poll_release.
  */
 GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
 
@@ -215,8 +215,8 @@ GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
  * Do what is too slow for gba_barrier_test. Call it every few microseconds, or less often, while
  * that returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
  * registers of the device, and repairs a lost arrival or release.
- * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died: send
- * notifications (gba_notification_t), and continue until gba_barrier_test returns GBA_OK;
+ * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died, and
+ * the team has no nonblocking barriers (gba_team_attr_t): gba_barrier_end completes the barrier;
  * GBA_ERR_IO: the runtime lost a connection that a software barrier needs. One thread at a time on
  * a team. Not collective. Never blocks. Acquire on GBA_OK, as gba_poll_release.
  */

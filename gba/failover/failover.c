@@ -71,17 +71,11 @@ static gba_failover_state_t failover_step(struct gba_team *team, enum event even
     return (gba_failover_state_t)next;
 }
 
-/* Whether degraded mode is ready: the same on all members. */
-static bool degraded_ready(const struct gba_team *team)
-{
-    return team->degraded.transport != NULL;
-}
-
 gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *attr)
 {
     const gba_remote_group_t all = {.size = team->size, .rank = team->rank, .channel = 1};
 
-    if (degraded_ready(team) || !attr->nonblocking)
+    if (gba_degraded_ready(team) || !attr->nonblocking)
         return GBA_OK;
     return gba_message_barrier_open(&team->degraded, attr->remote, all,
                                     &gba_algorithms[GBA_ALGORITHM_V1], 2);
@@ -167,7 +161,7 @@ gba_status_t gba_failover_start(struct gba_team *team)
 {
     struct gba_path_base *path = team->path;
     const uint64_t round = gba_team_rounds(team) + 1;
-    const bool due = degraded_ready(team) && gba_failover_leaves(team);
+    const bool due = gba_degraded_ready(team) && gba_failover_leaves(team);
     gba_failover_state_t state;
 
     pthread_mutex_lock(&lock);

@@ -54,8 +54,13 @@ gba_failover_state_t gba_failover_state(const struct gba_team *team);
  * open: prepare it, if attr requests it (`nonblocking`) and it is not ready. Not collective; sends
  * nothing. Returns GBA_OK, or as gba_message_barrier_open. On an error of one member no member may
  * take the device.
+ * ready: whether it is, the same on all members.
  */
 gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *attr);
+static inline bool gba_degraded_ready(const struct gba_team *team)
+{
+    return team->degraded.transport != NULL;
+}
 static inline void gba_degraded_close(struct gba_team *team)
 {
     gba_message_barrier_close(&team->degraded);

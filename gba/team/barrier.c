@@ -48,7 +48,7 @@ static gba_status_t barrier_look(struct gba_team *team)
     return team->path->ops->test(team->path);
 }
 
-gba_status_t gba_barrier_test(gba_team_t *team)
+static gba_status_t barrier_test(struct gba_team *team)
 {
     gba_status_t status = barrier_look(team);
 
@@ -70,7 +70,7 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     return status;
 }
 
-gba_status_t gba_barrier_progress(gba_team_t *team)
+static gba_status_t barrier_progress(struct gba_team *team)
 {
     struct gba_path_base *path = team->path;
     gba_status_t status = GBA_OK;
@@ -78,8 +78,44 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
     if (path->hybrid != NULL)
         status = gba_path_hybrid_progress(path->hybrid);
     if (GBA_OK == status)
-        status = gba_barrier_test(team);
+        status = barrier_test(team);
     return GBA_INPROGRESS == status ? gba_watchdog_check(team) : status;
+}
+
+/* ----------------------------------------------------------------------------- steps --- */
+
+/* Whether the steps of this team notify: its device has failed, and it has nonblocking barriers,
+ * which no call ends. (A team of a trial has neither.) */
+static bool steps_notify(const struct gba_team *team)
+{
+    return __builtin_expect(gba_failover_failed(team), 0) && gba_degraded_ready(team) &&
+           team->runtime.notify != NULL;
+}
+
+/* A step has returned `status`, perhaps the last step for a long time: send and take what there is.
+ * The barrier is complete when this member owes no notification any more. */
+static gba_status_t step_notify(struct gba_team *team, gba_status_t status)
+{
+    const gba_runtime_t *runtime = &team->runtime;
+
+    if (GBA_ERR_DEAD == status) {
+        status = runtime->notify(runtime->ctx, false);
+        if (status >= GBA_OK)
+            status = barrier_test(team);
+    }
+    return GBA_OK == status ? runtime->notify(runtime->ctx, true) : status;
+}
+
+gba_status_t gba_barrier_progress(gba_team_t *team)
+{
+    gba_status_t status = barrier_progress(team);
+
+    return steps_notify(team) ? step_notify(team, status) : status;
+}
+
+gba_status_t gba_barrier_test(gba_team_t *team)
+{
+    return steps_notify(team) ? gba_barrier_progress(team) : barrier_test(team);
 }
 
 /* -------------------------------------------------------------------------- waiting --- */
@@ -164,17 +200,17 @@ static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited, uint64_t 
 
     if (awaited.word == NULL && awaited.flag == NULL) {
         wait_device(awaited.state, waited, most);
-        return gba_barrier_test(team);
+        return barrier_test(team);
     }
     seen = awaited_load(&awaited);
     /* A store before that load would not wake this member. And the barrier may have advanced, and
      * now wait for another location. */
-    status = gba_barrier_test(team);
+    status = barrier_test(team);
     now = team->path->ops->awaited(team->path);
     if (GBA_INPROGRESS != status || now.word != awaited.word || now.flag != awaited.flag)
         return status;
     awaited_park(&awaited, seen, most);
-    return gba_barrier_test(team);
+    return barrier_test(team);
 }
 
 /* How a member waits. */
@@ -232,7 +268,7 @@ static gba_status_t wait_look(struct gba_team *team, struct manner *manner)
             gba_cpu_pause();
         else if (!manner->service.sleeps)
             wait_yield(team, manner);
-        status = gba_barrier_test(team);
+        status = barrier_test(team);
         tests++;
     } while (GBA_INPROGRESS == status && tests < wait_tests(team, manner));
     return status;
@@ -268,7 +304,7 @@ static gba_status_t wait_round(struct gba_team *team)
                          wait_listens(team));
         if (service->served > team->waiting.served)
             team->waiting.served = service->served;
-        status = gba_barrier_progress(team);
+        status = barrier_progress(team);
         if (GBA_INPROGRESS != status)
             return status;
     }

@@ -29,7 +29,8 @@ static gba_status_t end_failed(struct gba_team *team)
     if (runtime->notify == NULL)
         return status;
     while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
-        status = runtime->notify(runtime->ctx, false);
+        if (GBA_ERR_DEAD == status)
+            status = runtime->notify(runtime->ctx, false);
         if (status < GBA_OK)
             return status;
         gba_agree_idle(team);

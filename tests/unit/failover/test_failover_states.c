@@ -2,6 +2,7 @@
 /* The states of one team whose device has died (gba/failover/failover.c), and what its barriers
  * return. test_failover.c searches the orders of events among members. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gba/failover/failover.h"
 #include "gba/path/path_device.h"
@@ -203,6 +204,29 @@ static gba_status_t set_nowhere(struct gba_transport *transport, uint32_t peer, 
 }
 
 static const struct gba_transport_ops nowhere_ops = {.name = "nowhere", .set = set_nowhere};
+
+/* No call ends a nonblocking barrier, so its steps notify. */
+TEST(test_steps_of_a_nonblocking_barrier)
+{
+    struct gba_team *team = team_of_two();
+    struct gba_transport nowhere = {.ops = &nowhere_ops};
+
+    memset(&calls, 0, sizeof calls);
+    calls.team = team;
+    gba_failover_register(team, notification_of_1.team);
+    gba_failover_fail(team);
+    gba_barrier_init(team);
+    team->degraded.transport = &nowhere;
+    team->runtime.notify = calls_notify;
+    assert_int_equal(gba_barrier_start(team), GBA_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(gba_barrier_test(team), GBA_INPROGRESS);
+    assert_int_equal(gba_barrier_test(team), GBA_OK);
+    assert_int_equal(calls.notified, 3);
+    assert_int_equal(calls.completed, 3);
+    gba_failover_close(team);
+    free(team);
+}
 
 /* One member passes through all states. */
 TEST(test_states)

@@ -134,14 +134,9 @@ static gba_status_t barrier_of_steps(struct member *me)
 {
     gba_status_t status = barrier_in_steps(me->team);
 
-    while (GBA_ERR_DEAD == status) {
-        (void)member_notify(me, false);
-        status = gba_barrier_progress(me->team);
-    }
-    (void)member_notify(me, true);
-    if (GBA_OK == status && 0 == me->w->blocks_every &&
-        GBA_DUE_RECOVER == gba_team_due(me->team, true))
-        status = gba_barrier_end(me->team, GBA_OK);
+    if (0 == me->w->blocks_every &&
+        (GBA_ERR_DEAD == status || GBA_DUE_RECOVER == gba_team_due(me->team, true)))
+        status = gba_barrier_end(me->team, status);
     return status;
 }
 

@@ -17,7 +17,6 @@
  */
 #include "ompi/mca/coll/gba_barrier/queue.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/common/gba/notifications.h"
 
 #include "gba/base/clock.h"
 #include "opal/runtime/opal_progress.h"
@@ -157,38 +156,12 @@ static gba_status_t round_start(gba_coll_module_t *module)
     return gba_common_oob.min(&module->base, &module->word, 1);
 }
 
-/*
- * Test the barrier in progress of a team. After a failure of the device each call sends and takes
- * what there is, since it may be the last one for a long time: notifications of other members
- * complete the barrier. It is complete here when this member's notifications have left the process.
- */
-static gba_status_t team_test(gba_coll_module_t *module, bool slow)
-{
-    gba_team_t *team = module->base.team;
-    gba_status_t status;
-
-    if (slow || 0 != gba_team_failed_id(team))
-        status = gba_barrier_progress(team);
-    else
-        status = gba_barrier_test(team);
-    if (GBA_ERR_DEAD == status) {
-        (void)gba_common_notifications_post(&module->base);
-        gba_common_notifications_poll();
-        status = gba_barrier_test(team);
-    }
-    if (GBA_ERR_DEAD == status ||
-        (GBA_OK == status && (!gba_common_notifications_post(&module->base) ||
-                              !gba_common_notifications_out(&module->base))))
-        return GBA_INPROGRESS; /* the next test returns GBA_OK again */
-    return status;
-}
-
 static gba_status_t round_test(gba_coll_module_t *module, bool slow)
 {
     gba_status_t status;
 
     if (!uses_messages(module))
-        return team_test(module, slow);
+        return (slow ? gba_barrier_progress : gba_barrier_test)(module->base.team);
     status = gba_common_oob.test(&module->base);
     if (GBA_OK == status) {
         module->base.fallbacks++;

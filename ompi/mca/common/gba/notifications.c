@@ -302,12 +302,6 @@ static int notifications_progress(void)
     return now >= gba_word_load_relaxed(&service.due) || owes() ? notifications_turn(now) : 0;
 }
 
-void gba_common_notifications_poll(void)
-{
-    if (service_runs())
-        (void)notifications_turn(gba_clock_ns());
-}
-
 int gba_common_notifications_start(void)
 {
     int rc = OMPI_SUCCESS;
@@ -417,7 +411,7 @@ gba_status_t gba_common_notify(void *module, bool complete)
 {
     const bool posted = gba_common_notifications_post(module);
 
-    if (!complete)
-        gba_common_notifications_poll();
+    if (!complete && service_runs())
+        (void)notifications_turn(gba_clock_ns());
     return posted && gba_common_notifications_out(module) ? GBA_OK : GBA_INPROGRESS;
 }

@@ -41,11 +41,11 @@ uint64_t gba_common_notifications_id(void);
  */
 bool gba_common_notifications_post(const struct gba_common_module *m);
 
-/* Send what is posted, and receive what has come, now and not at the next turn of progress. To be
- * called with the lock of ibarrier.c held, or with no lock. Thread-safe. Never blocks. */
-void gba_common_notifications_poll(void);
-
-/* For gba_runtime_t, with a module: _post, then _poll; if complete, _post and _out. */
+/*
+ * For gba_runtime_t, with a module: post notifications, and send what is posted; if not complete,
+ * also receive what has come, now and not at the next turn of progress. To be called with the lock
+ * of ibarrier.c held, or with no lock. Thread-safe. Never blocks.
+ */
 gba_status_t gba_common_notify(void *module, bool complete);
 
 #endif
