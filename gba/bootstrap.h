@@ -227,34 +227,20 @@ GBA_EXPORT gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap,
  */
 GBA_EXPORT gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team);
 
-/*
- * Do what gba_bootstrap_team_barrier does beside the barrier itself, for a caller that makes it in
- * steps with gba_bootstrap_team_get: gba_barrier_start, gba_barrier_test and gba_barrier_progress.
- * gba_gpu_attr_t.attend may be this function.
- * team: a gba_bootstrap_team_t. status: of a step. GBA_INPROGRESS, which is passed now and then:
- * advance MPI (gba_bootstrap_progress), and return. Any other one: gba_barrier_end, and after an
- * error this member makes no further barrier of the team. Returns GBA_INPROGRESS, or as
- * gba_bootstrap_team_barrier. Only the thread that makes the calls of the exchange calls it; with
- * GBA_INPROGRESS that of the steps.
- * Collective: members with another status than GBA_INPROGRESS, or in gba_bootstrap_team_barrier.
- * Blocks then. Acquire on GBA_OK.
- */
-GBA_EXPORT gba_status_t gba_bootstrap_team_attend(void *team, gba_status_t status);
-
 /* Get the team, for gba_team_path, gba_team_why, gba_team_stats, a barrier in steps and GPU
  * members. Returns the team, never NULL, valid until gba_bootstrap_team_destroy. Thread-safe. Not
  * collective. */
 GBA_EXPORT gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team);
 
-/* Get the cause of the error of gba_bootstrap_team_barrier or gba_bootstrap_team_attend. Returns
- * one line; "" before any error. Only the thread that makes the team's barriers calls it, or a
+/* Get the cause of the error of gba_bootstrap_team_barrier, or of GPU members. Returns one line; ""
+ * before any error. Only the thread that makes the team's barriers calls it, or a
  * thread that has seen the error. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team);
 
 /*
  * Free a team, its device and its connections. With a device all members wait here for the last
  * one, because the death of the device may keep it in the last barrier; without one, and after an
- * error of gba_bootstrap_team_barrier or gba_bootstrap_team_attend, nobody waits. The bootstrap
+ * error of gba_bootstrap_team_barrier or of GPU members, nobody waits. The bootstrap
  * lives longer. team: may be NULL. A team that GPU members use is not freed (logged). Only the
  * thread that makes the calls of the exchange calls it. Collective. Blocks.
  */

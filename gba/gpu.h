@@ -59,6 +59,11 @@ typedef enum gba_gpu_order {
  * time, which uses less than 1% of a CPU. With `wait` spin it never sleeps; with yield it yields
  * the CPU between two polls and never sleeps; with sleep it sleeps after 50 us. With auto and sleep
  * on shared processors (gba_team_attr_t.oversubscribed) it yields, too.
+ *
+ * The library calls the functions of gba_runtime_t from threads of its own, for a team one at a
+ * time, for which the thread level of MPI must allow. So until the member is destroyed nobody else
+ * makes calls of the exchange: one team of a bootstrap has GPU members at a time. A second one is
+ * refused.
  */
 typedef struct gba_gpu_attr {
     uint32_t members; /* GPU members of this rank; 0 is as 1 */
@@ -66,15 +71,6 @@ typedef struct gba_gpu_attr {
     /* No kernel of the program makes barriers of this member, only gba_gpu_barrier_on_stream does,
      * which is then faster. */
     bool stream_only;
-    /*
-     * What a runtime does beside the barriers of the team: gba_bootstrap_team_attend, or a function
-     * like it. Required. The library calls it from threads of its own, for a team one at a time,
-     * for which the thread level of MPI must allow. So until the member is destroyed nobody else
-     * makes calls of the exchange: one team of a bootstrap has GPU members at a time. A second one
-     * is refused.
-     */
-    gba_status_t (*attend)(void *ctx, gba_status_t status);
-    void *ctx;    /* passed to it; such as the gba_bootstrap_team_t */
     uint32_t cpu; /* the CPU of the thread that serves the members, plus 1; 0: any */
 } gba_gpu_attr_t;
 
@@ -86,8 +82,8 @@ typedef struct gba_gpu_attr {
  * team: the rank makes no barrier by itself until its GPU members are destroyed. attr: copied.
  * member: set on GBA_OK. All members of a rank are made before a kernel waits, because CUDA may
  * wait for running kernels in this call.
- * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: no attend,
- * a wrong number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
+ * Returns GBA_OK; GBA_ERR_UNSUPPORTED: no CUDA driver, or no GPU; GBA_ERR_PARAM: a wrong
+ * number, or no CUDA context is current; GBA_ERR_BUSY: the rank has that member
  * already, another team of the same bootstrap or exchange has GPU members, or a function calls
  * that the library has called, such as that of gba_log_set (not logged); GBA_ERR_NOMEM; GBA_ERR_IO:
  * CUDA fails; GBA_ERR_STALE: the rank has left the team (gba_gpu_member_abort, or a destroyed
@@ -105,8 +101,8 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
  * ended or the device has died. A kernel or a stream that arrives after this call has begun gets
  * GBA_ERR_STALE. Another member with its number goes on after its last arrival.
  * member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel or a stream
- * still waits in a barrier, or `attend` runs (logged), or a function calls that the library has
- * called, such as that of gba_log_set (not logged); GBA_ERR_PARAM: it is destroyed already
+ * still waits in a barrier, or gba_barrier_end runs (logged), or a function calls that the library
+ * has called, such as that of gba_log_set (not logged); GBA_ERR_PARAM: it is destroyed already
  * (logged); GBA_ERR_UNSUPPORTED: a child that the process has forked calls (logged). After an error
  * the member remains. Thread-safe. Not collective. Waits for kernels of the context, as cuMemFree
  * does.

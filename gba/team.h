@@ -295,13 +295,14 @@ typedef struct gba_team_own {
     /* Why hardware beside the CPU cannot use the group of the team: a word about the path, or a
      * sentence; "": it can, with the next fields. */
     const char *indirect;
-    void *doorbell;       /* as mapped here: a 64-bit register of the device */
-    const void *flag;     /* the release flag, 64 bits in the byte order of the device */
-    uint32_t member;      /* the low half of an arrival */
-    uint32_t sequence;    /* of the last round */
-    bool under_way;       /* that round has not ended, as far as gba_team_watch knows */
-    bool left;            /* gba_team_leave */
-    const void *exchange; /* gba_oob_t.ctx: the same for teams that share an exchange */
+    void *doorbell;               /* as mapped here: a 64-bit register of the device */
+    const void *flag;             /* the release flag, 64 bits in the byte order of the device */
+    uint32_t member;              /* the low half of an arrival */
+    uint32_t sequence;            /* of the last round */
+    bool under_way;               /* that round has not ended, as far as gba_team_watch knows */
+    bool left;                    /* gba_team_leave */
+    const gba_runtime_t *runtime; /* of the team */
+    const void *exchange;         /* gba_oob_t.ctx: the same for teams that share an exchange */
 } gba_team_own_t;
 
 /* Get what is known of this member. own: set; its pointers are valid until the path changes. Only

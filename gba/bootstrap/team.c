@@ -38,8 +38,8 @@ struct gba_bootstrap_team {
     gba_team_attr_t attr;
     void *gathered;            /* for what all members pass in one call */
     gba_notification_t latest; /* of this member; zeros before an agreement */
-    bool broken;               /* a barrier has failed: the members do not meet any more */
-    char message[256];
+    bool mixed;                /* threads of members make barriers of several teams */
+    gba_status_t status;       /* of the first barrier that failed */
 };
 
 /* Whether all members are ready to make the team. A member that is not says why in its message. */
@@ -132,6 +132,12 @@ static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
     return GBA_OK;
 }
 
+static gba_status_t mixed(gba_bootstrap_team_t *team)
+{
+    team->mixed = true;
+    return GBA_ERR_BUSY;
+}
+
 /*
  * Wait for all members, over the exchange, and find out whether all are in calls of this team. Two
  * threads that make barriers of two teams would else take one for the other, on some members.
@@ -144,7 +150,7 @@ static gba_status_t members_meet(gba_bootstrap_team_t *team)
 
     for (uint32_t i = 0; GBA_OK == status && i < oob->size; i++)
         if (team->number != numbers[i])
-            status = GBA_ERR_BUSY;
+            status = mixed(team);
     return status;
 }
 
@@ -175,7 +181,7 @@ static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool
         const uint8_t *notice = (const uint8_t *)team->gathered + i * NOTICE_BYTES;
 
         if (0 != memcmp(notice, &team->number, sizeof team->number))
-            return GBA_ERR_BUSY;
+            return mixed(team);
         memcpy(&facts, notice + sizeof team->number, sizeof facts);
         *all_done = *all_done && 1 == notice[NOTICE_BYTES - 1];
         if (i == oob->rank || 0 == facts.round)
@@ -304,33 +310,25 @@ gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_par
     return status;
 }
 
-gba_status_t gba_bootstrap_team_attend(void *bootstrap_team, gba_status_t status)
+gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
 {
-    gba_bootstrap_team_t *team = bootstrap_team;
+    const gba_status_t status = gba_barrier(team->team);
 
-    if (team->broken && GBA_INPROGRESS != status)
-        return GBA_ERR_STALE;
-    if (GBA_INPROGRESS == status) {
-        (void)gba_bootstrap_progress(team->bootstrap);
-        return GBA_INPROGRESS;
-    }
-    status = gba_barrier_end(team->team, status);
-    team->broken = GBA_OK != status;
-    if (team->broken)
-        snprintf(team->message, sizeof team->message, "%s",
-                 GBA_ERR_OOB == status  ? gba_bootstrap_message(team->bootstrap)
-                 : GBA_ERR_IO == status ? gba_bootstrap_remote_message(team->remote)
-                 : GBA_ERR_BUSY == status
-                     ? "members make barriers of several teams of the bootstrap at the same time"
-                     : gba_status_text(status));
+    if (GBA_OK == status)
+        return GBA_OK;
+    team->status = GBA_OK == team->status ? status : team->status;
+    gba_team_leave(team->team);
     return status;
 }
 
-gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
+/* Whether this member makes no further barrier, after an error: the members do not meet any more.
+ */
+static bool has_left(const gba_bootstrap_team_t *team)
 {
-    const gba_status_t status = gba_barrier_wait(team->team);
+    gba_team_own_t own;
 
-    return GBA_OK == status ? GBA_OK : gba_bootstrap_team_attend(team, status);
+    gba_team_own(team->team, &own);
+    return own.left;
 }
 
 gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team)
@@ -340,7 +338,19 @@ gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team)
 
 const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team)
 {
-    return team->message;
+    const char *const exchange = gba_bootstrap_message(team->bootstrap);
+    const char *const remote = gba_bootstrap_remote_message(team->remote);
+
+    if (!has_left(team))
+        return "";
+    if (team->mixed)
+        return "members make barriers of several teams of the bootstrap at the same time";
+    if ('\0' != exchange[0])
+        return exchange;
+    /* GPU members have their own status. */
+    return '\0' != remote[0]
+               ? remote
+               : gba_status_text(GBA_OK != team->status ? team->status : GBA_ERR_STALE);
 }
 
 void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
@@ -351,7 +361,7 @@ void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
         gba_team_destroy(team->team); /* refuses */
         return;
     }
-    if (!team->broken)
+    if (!has_left(team))
         (void)notices_meet(team);
     team_free(team);
 }

@@ -13,7 +13,7 @@
 #define WATCH_NS       10000000u  /* between two looks at members that are late */
 #define INSPECT_NS     100000000u /* between two looks at the registers of a direct member */
 
-_Thread_local bool gba_gpu_attends;
+_Thread_local bool gba_gpu_ends;
 
 /* The round is complete: store the flags. */
 static void release(struct gba_gpu_group *group)
@@ -64,17 +64,10 @@ static void fail(struct gba_gpu_group *group, gba_status_t status, const char *w
     gba_log_text(GBA_LOG_ERROR, line);
 }
 
-/* This rank makes no further barrier of the team, as the runtime learns, too. */
-static void leave(struct gba_gpu_group *group, gba_status_t status)
-{
-    gba_team_leave(group->team);
-    (void)group->attr.attend(group->attr.ctx, GBA_ERR_DEAD == status ? GBA_ERR_STALE : status);
-}
-
-/* The same, before a kernel knows. */
+/* This rank makes no further barrier of the team, before a kernel knows. */
 static void give_up(struct gba_gpu_group *group, gba_status_t status, const char *why)
 {
-    leave(group, status);
+    gba_team_leave(group->team);
     fail(group, status, why);
 }
 
@@ -144,13 +137,13 @@ static void *help(void *arg)
 {
     struct gba_gpu_group *group = arg;
 
-    gba_gpu_attends = true;
+    gba_gpu_ends = true;
     for (;;) {
         while (0 != sem_wait(&group->work))
             ;
         if (group->ends)
             return NULL;
-        group->status = group->attr.attend(group->attr.ctx, group->status);
+        group->status = gba_barrier_end(group->team, group->status);
         gba_word_store_release(&group->helped, 1);
     }
 }
@@ -165,7 +158,7 @@ static void helper_start(struct gba_gpu_group *group, gba_status_t status)
         give_up(group, GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
         return;
     }
-    (void)pthread_setname_np(group->helper, "gba-gpu-attend");
+    (void)pthread_setname_np(group->helper, "gba-gpu-end");
     group->state = GBA_GPU_HELPED;
     sem_post(&group->work);
 }
@@ -175,7 +168,7 @@ static void helper_end(struct gba_gpu_group *group)
     /* The path may be another one. */
     gba_team_own(group->team, &group->own);
     if (0 != gba_word_load_relaxed(&group->fate)) {
-        leave(group, GBA_ERR_TIMEOUT);
+        gba_team_leave(group->team);
         group->state = GBA_GPU_FAILED;
     } else if (GBA_OK == group->status) {
         release(group);
@@ -188,9 +181,12 @@ static void helper_end(struct gba_gpu_group *group)
 /* One look at the team's barrier. */
 static gba_status_t cross(struct gba_gpu_group *group, bool napped)
 {
+    const gba_runtime_t *runtime = group->own.runtime;
+
     if (0 != ++group->looks % LOOKS && !napped)
         return gba_barrier_test(group->team);
-    (void)group->attr.attend(group->attr.ctx, GBA_INPROGRESS);
+    if (runtime->progress != NULL)
+        (void)runtime->progress(runtime->ctx);
     return gba_barrier_progress(group->team);
 }
 

@@ -3,7 +3,7 @@
  * The GPU members of this rank in a team are a group. Each has a doorbell and a flag in memory that
  * the GPU and the serving thread (proxy.h) share. The thread polls the doorbells of a group in turn
  * (GATHER), makes the team's barrier in steps (CROSS), so that groups do not wait for each other,
- * and stores the flags. Calls of gba_gpu_attr_t.attend that may block are made by a thread of the
+ * and stores the flags. gba_barrier_end, which may block, is called by a thread of the
  * group (HELPED).
  *
  * A wait of the GPU always ends, also one that begins late: when a member is destroyed, and when
@@ -77,9 +77,9 @@ struct gba_gpu_turn {
     bool napped;
 };
 
-/* This thread is in a call of gba_gpu_attr_t.attend: a call of this library comes from a function
+/* This thread is in gba_barrier_end: a call of this library comes from a function
  * of the program, such as that for log lines. */
-extern _Thread_local bool gba_gpu_attends;
+extern _Thread_local bool gba_gpu_ends;
 
 /* A group without members; NULL: out of memory. */
 struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *attr);

@@ -255,8 +255,6 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
     cuda = gba_cuda_open(&cause);
     if (cuda == NULL)
         return refuse(GBA_ERR_UNSUPPORTED, cause);
-    if (attr->attend == NULL)
-        return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t has no attend");
     if (attr->members > MEMBERS_MAX || attr->member >= (0 == attr->members ? 1 : attr->members))
         return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t.member is not below members, or above 63");
     if (0 != cuda->current(&context) || context == NULL)

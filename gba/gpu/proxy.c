@@ -121,7 +121,7 @@ gba_status_t gba_gpu_may(void)
 
     if (0 != process && getpid() != process)
         return GBA_ERR_UNSUPPORTED;
-    return 0 != holds || gba_gpu_attends ? GBA_ERR_BUSY : GBA_OK;
+    return 0 != holds || gba_gpu_ends ? GBA_ERR_BUSY : GBA_OK;
 }
 
 /* The CPUs of the thread: the one that the program has chosen; or where the creator is bound to

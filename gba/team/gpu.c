@@ -33,6 +33,7 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     gba_team_member(team, team->rank, member, sizeof member);
     snprintf(own->name, sizeof own->name, "%s: %s", team->name, member);
     own->stuck_after = team->watchdog.report_after;
+    own->runtime = &team->runtime;
     own->exchange = team->use.exchange;
     own->left = team->use.left;
     own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);

@@ -91,7 +91,7 @@ bool member_team(struct member *me, const char *device, bool gpu)
     if (GBA_OK != status)
         return fprintf(stderr, "FAIL: rank %u: %s\n", me->rank, message) < 0;
     me->team = gba_bootstrap_team_get(me->boot_team);
-    me->attr = (gba_gpu_attr_t){.attend = gba_bootstrap_team_attend, .ctx = me->boot_team};
+    me->attr = (gba_gpu_attr_t){0};
     return true;
 }
 

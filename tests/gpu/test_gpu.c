@@ -7,6 +7,7 @@
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
+#include "gba/failover/engine.h"
 #include "tests/gpu/alone.h"
 #include "tests/limit.h"
 #include "tests/unit/dev/fake_kernel.h"
@@ -22,9 +23,6 @@ TEST(refusals_say_why_and_leave_nothing)
 
     gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
     log_forget();
-    one->me.attr.attend = NULL;
-    caught(create(one), GBA_ERR_PARAM, "no attend");
-    one->me.attr = attr;
     one->me.attr.member = 1;
     caught(create(one), GBA_ERR_PARAM, "not below");
     one->me.attr = attr;
@@ -77,15 +75,15 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
     alone_end(one);
 }
 
-static uint64_t attends, may_end;
+static uint64_t falls_back, may_end;
 
-/* A call of the runtime that takes some time, and fails. */
-static gba_status_t attend_slowly(void *unused, gba_status_t status)
+/* The barrier of a runtime that takes some time, and fails. */
+static gba_status_t fallback_slowly(void *unused)
 {
     (void)unused;
-    word_set(&attends, 1);
+    word_set(&falls_back, 1);
     word_await(&may_end, 1);
-    return GBA_UNFINISHED == status ? GBA_ERR_OOB : GBA_ERR_STALE;
+    return GBA_ERR_OOB;
 }
 
 /* aborts: the program does not wait for the runtime. */
@@ -94,13 +92,13 @@ static void runtime_fails(bool aborts)
     struct alone *one, *other = alone("none");
     gba_status_t expected = GBA_ERR_OOB;
 
-    attends = may_end = 0;
+    falls_back = may_end = 0;
     one = alone_with("GBA_SW_ENABLE", "0");
-    one->me.attr.attend = attend_slowly;
+    one->me.team->runtime.fallback = fallback_slowly;
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     assert_int_equal(create(one), GBA_OK);
     gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    word_await(&attends, 1);
+    word_await(&falls_back, 1);
     /* Meanwhile other teams are served. */
     assert_int_equal(create(other), GBA_OK);
     assert_int_equal(gba_gpu_barrier(&other->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_OK);
@@ -244,15 +242,14 @@ TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop,
     alone_end(one);
 }
 
-static uint64_t attended; /* the last status with which a runtime was called, negated */
+static const gba_team_t *leaving;
 
-static gba_status_t attend_noted(void *unused, gba_status_t status)
+static bool has_left(const gba_team_t *team)
 {
-    (void)unused;
-    if (GBA_INPROGRESS == status)
-        return GBA_INPROGRESS;
-    word_set(&attended, (uint64_t)-status);
-    return GBA_ERR_STALE;
+    gba_team_own_t own;
+
+    gba_team_own(team, &own);
+    return own.left;
 }
 
 /* CUDA waits for a kernel, and meanwhile the device dies. */
@@ -261,7 +258,8 @@ static void die_meanwhile(void)
     gba_gpu_pause();
     fake_kernel_die();
     gba_gpu_resume();
-    word_await(&attended, 1);
+    while (!has_left(leaving))
+        usleep(1000);
 }
 
 /* Its rank is in a barrier that goes on without it. */
@@ -271,14 +269,13 @@ TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NU
 
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     fake->refused_flags = GBA_CU_REGISTER_IOMEMORY;
-    one->me.attr.attend = attend_noted;
+    leaving = one->me.team;
     assert_int_equal(create(one), GBA_OK);
     assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1000000),
                      GBA_ERR_TIMEOUT);
     fake->on_free = die_meanwhile;
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     fake->on_free = NULL;
-    assert_int_equal(word_get(&attended), -GBA_ERR_TIMEOUT);
     assert_int_equal(create(one), GBA_ERR_STALE);
     alone_end(one);
 }
@@ -353,7 +350,7 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
 /* Without a driver. Before main has opened the fake one. */
 static int no_driver(struct member *me, void *unused)
 {
-    const gba_gpu_attr_t attr = {.attend = gba_bootstrap_team_attend};
+    const gba_gpu_attr_t attr = {0};
     gba_gpu_member_t gpu;
     char text[256];
 

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/wait.h>
 
+#include "gba/failover/engine.h"
 #include "tests/gpu/alone.h"
 #include "tests/limit.h"
 
@@ -313,11 +314,11 @@ TEST_WITH(a_busy_team_does_not_hide_the_stall_of_another, quiet, loud, NULL)
 
 static uint64_t helpers[2], helps;
 
-static gba_status_t attend_noted(void *team, gba_status_t status)
+static gba_status_t fallback_noted(void *unused)
 {
-    if (GBA_INPROGRESS != status)
-        helpers[helps++ % 2] = (uint64_t)gettid();
-    return gba_bootstrap_team_attend(team, status);
+    (void)unused;
+    helpers[helps++ % 2] = (uint64_t)gettid();
+    return GBA_OK;
 }
 
 /* The thread of this process with a name; 0: there is none. */
@@ -366,12 +367,12 @@ TEST_WITH(the_threads_have_names_and_cpus_of_their_own, quiet, loud, NULL)
     struct alone *one = alone_with("GBA_SW_ENABLE", "0");
     pthread_t creator;
 
-    one->me.attr.attend = attend_noted;
+    one->me.team->runtime.fallback = fallback_noted;
     assert_int_equal(pthread_create(&creator, NULL, create_bound, one), 0);
     assert_int_equal(pthread_join(creator, NULL), 0);
     for (int i = 0; i < 2; i++)
         assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
-    assert_int_equal(thread_named("gba-gpu-attend"), helpers[0]);
+    assert_int_equal(thread_named("gba-gpu-end"), helpers[0]);
     assert_int_equal(helpers[0], helpers[1]);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     alone_end(one);

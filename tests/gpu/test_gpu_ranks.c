@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "gba/failover/engine.h"
 #include "tests/gpu/fake_cuda.h"
 #include "tests/gpu/members.h"
 #include "tests/limit.h"
@@ -213,11 +214,11 @@ int nanosleep(const struct timespec *request, struct timespec *left)
     return clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
 }
 
-static gba_status_t attend_counted(void *team, gba_status_t status)
+static int progress_counted(void *unused)
 {
-    if (GBA_INPROGRESS == status)
-        __atomic_fetch_add(&looks, 1, __ATOMIC_ACQ_REL);
-    return gba_bootstrap_team_attend(team, status);
+    (void)unused;
+    __atomic_fetch_add(&looks, 1, __ATOMIC_ACQ_REL);
+    return 0;
 }
 
 /* Rank 0 waits asleep. It looks for messages each time that it has slept. */
@@ -229,7 +230,7 @@ static int sleeps(struct member *me, void *unused)
 
     (void)unused;
     good = member_team(me, "none", 0 == me->rank);
-    me->attr.attend = attend_counted;
+    me->team->runtime.progress = progress_counted;
     if (0 != me->rank) {
         word_await(me->all->user, 1);
         good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
