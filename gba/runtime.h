@@ -77,10 +77,10 @@ typedef struct gba_remote_group {
     uint32_t radix;                      /* of the algorithm */
     uint32_t sequence;                   /* the first round is sequence + 1 */
     uint32_t channel; /* 0 or 1: a team can use both at a time, and they are kept apart */
-    /* The number of the path, the same on all members. A member may close a transport in the middle
+    /* The epoch of the path, the same on all members. A member may close a transport in the middle
      * of a barrier, so signals of a path can arrive after its end. The transport keeps them from
-     * every other path: each signal carries the number, or its memory is not used again. */
-    uint64_t path;
+     * every other path: each signal carries the epoch, or its memory is not used again. */
+    uint64_t epoch;
 } gba_remote_group_t;
 
 /* The transport of signals between hosts: the runtime's messages, or access to memory of other

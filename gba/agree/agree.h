@@ -39,7 +39,7 @@ struct gba_node_info {
 };
 
 /* A path that a trial can take. */
-struct gba_trial_path {
+struct gba_trial_candidate {
     struct gba_choice choice;
     uint32_t place; /* in the list of candidates */
     gba_path_t kind;
@@ -49,12 +49,12 @@ struct gba_trial_path {
     bool dropped;               /* too slow to be measured again */
 };
 
-/* The paths of a trial. [0] is the current one, until a member gives it up. A path that a member
+/* Those of a trial. [0] is the current one, until a member gives it up. A path that a member
  * gives up leaves the list. */
-struct gba_trial_paths {
+struct gba_trial_candidates {
     uint32_t count;
     uint32_t place; /* of the current one in the list of candidates; UINT32_MAX: not there */
-    struct gba_trial_path entries[GBA_TRIAL_MOST];
+    struct gba_trial_candidate entries[GBA_TRIAL_MOST];
 };
 
 struct gba_agreement {
@@ -84,7 +84,7 @@ struct gba_agreement {
          */
         char tried[232];
     } text;
-    struct gba_trial_paths *trial_paths; /* of a trial, to which its paths are added */
+    struct gba_trial_candidates *trial; /* to which a trial adds its paths */
     /* Kept between agreements: */
     struct gba_trial_record record; /* of the trial of the team's path */
     struct gba_topology topology;   /* of the team; zero: not computed; its paths point to it */

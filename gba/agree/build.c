@@ -138,9 +138,9 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 
 /* All members try the same candidates, so the team's count is the same on all of them. The id, of
  * one agreement in the job, keeps apart teams that use one channel one after the other. */
-static uint64_t path_number(const struct gba_agreement *a)
+static uint64_t path_epoch(const struct gba_agreement *a)
 {
-    return a->info.terms.id * UINT64_C(0x9E3779B97F4A7C15) + a->team->paths;
+    return a->info.terms.id * UINT64_C(0x9E3779B97F4A7C15) + a->team->epoch;
 }
 
 /* From here on this member accepts failure notifications. This precedes the first exchange after
@@ -164,7 +164,7 @@ void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
     memset(node_info, 0, sizeof *node_info);
     a->part_status =
         gba_shape_make(&a->shape, &a->topology, &a->info, gba_agree_candidate(a), a->oob.rank);
-    a->shape.number = path_number(a);
+    a->shape.epoch = path_epoch(a);
     if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
         group_make(a);
         return;

@@ -72,7 +72,7 @@ static gba_status_t next(struct gba_agreement *a);
 static gba_status_t keep_path(struct gba_agreement *a)
 {
     struct gba_candidate *candidate = &a->list.candidates[a->place];
-    struct gba_trial_path *path = &a->trial_paths->entries[a->trial_paths->count++];
+    struct gba_trial_candidate *path = &a->trial->entries[a->trial->count++];
 
     path->choice = candidate->choice;
     path->place = a->place;
@@ -138,7 +138,7 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
     const struct gba_candidate *candidate = gba_agree_candidate(a);
     struct gba_node_info info;
 
-    a->team->paths++;
+    a->team->epoch++;
     if (GBA_KIND_FALLBACK == candidate->kind)
         return take(a);
     gba_build_make(a, &info);
@@ -161,10 +161,10 @@ static bool is_passed_over(struct gba_agreement *a)
 {
     const struct gba_choice choice = gba_agree_candidate(a)->choice;
     const bool trial = GBA_DUE_TRIAL == a->due;
-    const bool current = trial && gba_choices_equal(choice, a->trial_paths->entries[0].choice);
+    const bool current = trial && gba_choices_equal(choice, a->trial->entries[0].choice);
 
     if (current)
-        a->trial_paths->place = a->place;
+        a->trial->place = a->place;
     if (current || (trial && gba_trial_lost(&a->record, choice)))
         return a->list.candidates[a->place].tried = true;
     return false;

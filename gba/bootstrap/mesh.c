@@ -235,7 +235,7 @@ gba_status_t gba_boot_mesh_flush(struct gba_boot_mesh *mesh, struct gba_boot_lin
 /* Drop what is kept of another path. */
 static void drop_others(struct gba_boot_link *link, const struct gba_boot_signal *signal)
 {
-    if (0 != link->kept[signal->channel] && link->signal[signal->channel][0].path != signal->path)
+    if (0 != link->kept[signal->channel] && link->signal[signal->channel][0].epoch != signal->epoch)
         link->kept[signal->channel] = 0;
 }
 

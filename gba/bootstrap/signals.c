@@ -7,7 +7,7 @@
  *
  * The members of a team have taken all signals of a transport when they next agree. Members of a
  * trial may have left a barrier in the middle, and then each signal of that path is dropped
- * (mesh.h), because it carries the number of the path.
+ * (mesh.h), because it carries the epoch of the path.
  */
 #include "gba/bootstrap/signals.h"
 
@@ -28,7 +28,7 @@ struct lane {
 struct signals {
     struct gba_transport base;
     struct gba_boot_mesh *mesh;
-    uint64_t path;
+    uint64_t epoch;
     uint32_t sequence; /* of the current barrier, or of the last one */
     uint32_t channel, lanes, awaited, reads;
     struct lane lane[];
@@ -59,7 +59,7 @@ static gba_status_t signals_set(struct gba_transport *transport, uint32_t peer, 
 {
     struct signals *s = (struct signals *)transport;
     const struct gba_boot_signal signal = {
-        .channel = s->channel, .slot = slot, .sequence = seq, .path = s->path};
+        .channel = s->channel, .slot = slot, .sequence = seq, .epoch = s->epoch};
     gba_status_t status = s->mesh->failed ? GBA_ERR_IO : GBA_OK;
 
     (void)peer; /* the schedule has one peer for each slot */
@@ -74,7 +74,7 @@ static bool lane_take(struct signals *s, struct lane *lane)
     const struct gba_boot_signal expected = {.channel = s->channel,
                                              .slot = (uint32_t)(lane - s->lane),
                                              .sequence = s->sequence,
-                                             .path = s->path};
+                                             .epoch = s->epoch};
 
     if (!lane->taken)
         lane->taken = GBA_OK == gba_boot_mesh_take(s->mesh, lane->source, &expected);
@@ -177,7 +177,7 @@ gba_status_t gba_boot_signals_open(void *ctx, const gba_remote_group_t *group,
         return GBA_ERR_NOMEM;
     s->base.ops = &signals_ops;
     s->mesh = ctx;
-    s->path = group->path;
+    s->epoch = group->epoch;
     s->sequence = group->sequence;
     s->channel = group->channel;
     s->lanes = lanes;

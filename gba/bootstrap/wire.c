@@ -100,7 +100,7 @@ void gba_boot_signal_pack(const struct gba_boot_signal *signal,
     put32(bytes, signal->channel);
     put32(bytes + 4, signal->slot);
     put32(bytes + 8, signal->sequence);
-    put64(bytes + 12, signal->path);
+    put64(bytes + 12, signal->epoch);
 }
 
 void gba_boot_signal_unpack(const uint8_t bytes[GBA_BOOT_SIGNAL_BYTES],
@@ -109,7 +109,7 @@ void gba_boot_signal_unpack(const uint8_t bytes[GBA_BOOT_SIGNAL_BYTES],
     signal->channel = get32(bytes);
     signal->slot = get32(bytes + 4);
     signal->sequence = get32(bytes + 8);
-    signal->path = get64(bytes + 12);
+    signal->epoch = get64(bytes + 12);
 }
 
 bool gba_boot_secret_equal(const uint8_t a[GBA_BOOT_SECRET], const uint8_t b[GBA_BOOT_SECRET])

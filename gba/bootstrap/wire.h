@@ -37,7 +37,7 @@ struct gba_boot_reply {
 
 struct gba_boot_signal {
     uint32_t channel, slot, sequence;
-    uint64_t path; /* see gba_remote_group_t */
+    uint64_t epoch; /* see gba_remote_group_t */
 };
 
 #define GBA_BOOT_SIGNAL_BYTES  20u

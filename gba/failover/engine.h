@@ -94,7 +94,7 @@ struct gba_team {
         bool is_short;            /* the next trial is one of trial_short.c */
     } trial;
 
-    uint64_t paths;                  /* that the members have tried; the same on all */
+    uint64_t epoch;                  /* of the path that the members try; the same on all */
     uint64_t fallback_barriers;      /* barriers of the members that did not use the team */
     struct gba_agreement *agreement; /* in the allocation of the team, see agree/agree.c */
     uint32_t culprit;                /* the member that caused the reason */

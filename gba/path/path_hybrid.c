@@ -310,7 +310,7 @@ gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_s
     const struct gba_topology *topology = shape->topology;
     const struct gba_domains *domains = &shape->domains;
     gba_remote_group_t group = {topology->leaders, topology->nodes, topology->node,
-                                .sequence = shape->sequence, .path = shape->number};
+                                .sequence = shape->sequence, .epoch = shape->epoch};
 
     if (!hybrid->leader)
         return GBA_OK;

@@ -26,7 +26,7 @@ struct gba_shape {
     const struct gba_algorithm *algorithm; /* of all members, of node leaders or domain leaders */
     bool replaced; /* not the requested central (v3), which reads the flags of other members */
     uint32_t radix, sequence;
-    uint64_t number;                     /* of the path, see gba_remote_group_t */
+    uint64_t epoch;                      /* of the path, see gba_remote_group_t */
     uint32_t slots;                      /* of each member of a node */
     uint32_t schedules;                  /* of a path through shared memory; 0: one, which stays */
     uint8_t radices[GBA_SCHEDULES_MOST]; /* of these; 0: dissemination. [0]: the first one */

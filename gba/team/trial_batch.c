@@ -7,7 +7,7 @@
  * rounds, so no barrier of that path means anything any more. A member that leaves it in the middle
  * destroys its part of the path at once, and its vote says so. All others destroy theirs when they
  * have the votes, also if it is the team's own path. The path is not in the list any more, nor in
- * the record, so nothing can take it. Its late signals are kept from other paths by its number
+ * the record, so nothing can take it. Its late signals are kept from other paths by its epoch
  * (gba_remote_group_t). After the vote on a batch that all have completed, no signal of that
  * candidate is in transit.
  */
@@ -89,14 +89,14 @@ gba_status_t gba_trial_vote(const struct gba_trial *t, struct gba_trial_vote *vo
 
 void gba_trial_remove(struct gba_trial *t, uint32_t i)
 {
-    struct gba_trial_path *c = &t->paths.entries[i];
+    struct gba_trial_candidate *c = &t->candidates.entries[i];
 
-    memmove(c, c + 1, (--t->paths.count - i) * sizeof *c);
+    memmove(c, c + 1, (--t->candidates.count - i) * sizeof *c);
     t->current = t->current && 0 != i;
 }
 
 /* Destroy this member's part of a path, whose barriers members have left in different rounds. */
-static void candidate_give_up(struct gba_trial *t, struct gba_trial_path *c)
+static void candidate_give_up(struct gba_trial *t, struct gba_trial_candidate *c)
 {
     if (t->team->path == c->path) {
         t->team->path = NULL;
@@ -109,7 +109,7 @@ static void candidate_give_up(struct gba_trial *t, struct gba_trial_path *c)
 /* A member gave the candidate up: it leaves the list and the record. */
 static void candidate_lose(struct gba_trial *t, uint32_t i, gba_status_t reason)
 {
-    struct gba_trial_path *c = &t->paths.entries[i];
+    struct gba_trial_candidate *c = &t->candidates.entries[i];
     char name[GBA_CHOICE_NAME];
 
     gba_choice_name(&c->choice, !t->info->one_host, name);
@@ -125,7 +125,7 @@ static void candidate_lose(struct gba_trial *t, uint32_t i, gba_status_t reason)
 
 gba_status_t gba_trial_measure(struct gba_trial *t, uint32_t i, uint32_t barriers, bool *completed)
 {
-    struct gba_trial_path *c = &t->paths.entries[i];
+    struct gba_trial_candidate *c = &t->candidates.entries[i];
     struct gba_trial_vote vote = {GBA_OK, UINT64_MAX};
     uint64_t cost;
     gba_status_t status;

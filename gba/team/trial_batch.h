@@ -16,8 +16,8 @@ struct gba_trial {
     const gba_team_attr_t *attr;
     const gba_oob_t *oob;
     struct gba_info *info; /* of the agreement */
-    struct gba_trial_paths paths;
-    bool current;          /* paths.entries[0] is the team's own path */
+    struct gba_trial_candidates candidates;
+    bool current;          /* candidates.entries[0] is the team's own path */
     gba_status_t lost;     /* why that is destroyed, or GBA_OK */
     struct gba_team probe; /* makes the barriers of a batch, on the path of a candidate */
 };
@@ -47,7 +47,7 @@ gba_status_t gba_trial_min(const struct gba_team *team, const gba_oob_t *oob, ui
  * GBA_OK or an error of the exchange. */
 gba_status_t gba_trial_vote(const struct gba_trial *t, struct gba_trial_vote *vote);
 
-/* Remove a candidate, by its index, from the paths of the trial. Keeps its path. */
+/* Remove a candidate, by its index, from the trial. Keeps its path. */
 void gba_trial_remove(struct gba_trial *t, uint32_t i);
 
 /* Measure a batch of a candidate. completed: set to whether all members have completed it; if not,

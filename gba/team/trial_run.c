@@ -36,9 +36,9 @@ static uint64_t trial_fastest(const struct gba_trial *t)
 {
     uint64_t fastest = UINT64_MAX;
 
-    for (uint32_t i = 0; i < t->paths.count; i++)
-        if (t->paths.entries[i].cost < fastest)
-            fastest = t->paths.entries[i].cost;
+    for (uint32_t i = 0; i < t->candidates.count; i++)
+        if (t->candidates.entries[i].cost < fastest)
+            fastest = t->candidates.entries[i].cost;
     return UINT64_MAX == fastest ? 0 : fastest;
 }
 
@@ -52,14 +52,14 @@ static gba_status_t trial_measure(struct gba_trial *t)
         const uint32_t barriers = gba_trial_batch(trial_fastest(t));
         bool completed = true;
 
-        for (uint32_t i = 0; i < t->paths.count && GBA_OK == status; i += completed) {
+        for (uint32_t i = 0; i < t->candidates.count && GBA_OK == status; i += completed) {
             completed = true;
-            if (!t->paths.entries[i].dropped)
+            if (!t->candidates.entries[i].dropped)
                 status = gba_trial_measure(t, i, barriers, &completed);
         }
-        for (uint32_t i = 0; i < t->paths.count; i++)
-            if (gba_trial_hopeless(t->paths.entries[i].cost, trial_fastest(t)))
-                t->paths.entries[i].dropped = true;
+        for (uint32_t i = 0; i < t->candidates.count; i++)
+            if (gba_trial_hopeless(t->candidates.entries[i].cost, trial_fastest(t)))
+                t->candidates.entries[i].dropped = true;
     }
     return status;
 }
@@ -67,27 +67,27 @@ static gba_status_t trial_measure(struct gba_trial *t)
 /* The current path, and those that the members make for the trial. */
 static gba_status_t trial_prepare(struct gba_trial *t)
 {
-    struct gba_trial_path *paths = t->paths.entries;
+    struct gba_trial_candidate *entries = t->candidates.entries;
     gba_agreement_t *agreement;
     gba_status_t status;
 
-    paths[0] = (struct gba_trial_path){.choice = t->team->trial.choice,
-                                       .kind = t->team->kind,
-                                       .path = t->team->path,
-                                       .cost = UINT64_MAX};
-    snprintf(paths[0].why, sizeof paths[0].why, "%s", t->team->words.path);
-    t->paths.count = 1;
-    t->paths.place = UINT32_MAX;
+    entries[0] = (struct gba_trial_candidate){.choice = t->team->trial.choice,
+                                              .kind = t->team->kind,
+                                              .path = t->team->path,
+                                              .cost = UINT64_MAX};
+    snprintf(entries[0].why, sizeof entries[0].why, "%s", t->team->words.path);
+    t->candidates.count = 1;
+    t->candidates.place = UINT32_MAX;
     t->current = true;
     status = gba_agree_start(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &agreement);
     t->info = &t->team->agreement->info;
-    t->team->agreement->trial_paths = &t->paths;
+    t->team->agreement->trial = &t->candidates;
     if (GBA_OK != status)
         return status;
     while (GBA_INPROGRESS == (status = gba_agree_advance(agreement, &t->team)))
         gba_agree_idle(t->team);
     /* The runtime's barrier that has no function for trials, or not for this team. */
-    if (paths[0].choice.fallback && !t->info->terms.trial_fallback)
+    if (entries[0].choice.fallback && !t->info->terms.trial_fallback)
         gba_trial_remove(t, 0);
     return status;
 }
@@ -97,17 +97,17 @@ static gba_status_t trial_prepare(struct gba_trial *t)
 static bool trial_ends(struct gba_trial *t)
 {
     struct gba_trial_record *record = &t->team->agreement->record;
-    struct gba_trial_path *paths = t->paths.entries;
+    struct gba_trial_candidate *entries = t->candidates.entries;
 
-    for (uint32_t i = 0; i < t->paths.count; i++)
-        gba_trial_add(record, paths[i].choice, paths[i].cost);
+    for (uint32_t i = 0; i < t->candidates.count; i++)
+        gba_trial_add(record, entries[i].choice, entries[i].cost);
     if (0 != t->info->terms.trial_rotates || !t->current)
         return true;
     if (++record->passes < GBA_TRIAL_PASSES)
         return false;
-    for (uint32_t i = 0; i < t->paths.count; i++)
-        if (!gba_trial_median(record, paths[i].choice, &paths[i].cost))
-            paths[i].cost = UINT64_MAX; /* too few passes have made it */
+    for (uint32_t i = 0; i < t->candidates.count; i++)
+        if (!gba_trial_median(record, entries[i].choice, &entries[i].cost))
+            entries[i].cost = UINT64_MAX; /* too few passes have made it */
     return true;
 }
 
@@ -115,8 +115,8 @@ static bool trial_ends(struct gba_trial *t)
  * passes. Nothing else requests a group for a team that policy denies one. */
 static bool group_awaited(const struct gba_trial *t)
 {
-    for (uint32_t i = 0; i < t->paths.count; i++)
-        if (t->paths.entries[i].choice.group)
+    for (uint32_t i = 0; i < t->candidates.count; i++)
+        if (t->candidates.entries[i].choice.group)
             return false;
     return gba_reason_passes(gba_plan_reason(&t->team->agreement->list).reason);
 }
@@ -127,10 +127,11 @@ static uint32_t trial_rotate(const struct gba_trial *t)
 {
     uint32_t next = 0, nearest = UINT32_MAX;
 
-    for (uint32_t i = t->current; i < t->paths.count; i++) {
-        const uint32_t distance = t->paths.entries[i].place - t->paths.place - 1; /* wraps */
+    for (uint32_t i = t->current; i < t->candidates.count; i++) {
+        const uint32_t distance =
+            t->candidates.entries[i].place - t->candidates.place - 1; /* wraps */
 
-        if (UINT64_MAX != t->paths.entries[i].cost && distance < nearest) {
+        if (UINT64_MAX != t->candidates.entries[i].cost && distance < nearest) {
             nearest = distance;
             next = i;
         }
@@ -145,31 +146,31 @@ static uint32_t trial_choose(const struct gba_trial *t)
     uint64_t costs[GBA_TRIAL_MOST];
     uint32_t measured[GBA_TRIAL_MOST], count = 0;
 
-    for (uint32_t i = 0; i < t->paths.count; i++)
-        if (UINT64_MAX != t->paths.entries[i].cost) {
-            costs[count] = t->paths.entries[i].cost;
+    for (uint32_t i = 0; i < t->candidates.count; i++)
+        if (UINT64_MAX != t->candidates.entries[i].cost) {
+            costs[count] = t->candidates.entries[i].cost;
             measured[count++] = i;
         }
     if (0 == count)
-        return t->paths.count;
+        return t->candidates.count;
     if (0 != t->info->terms.trial_rotates)
         return trial_rotate(t);
     return measured[gba_trial_best(costs, count, t->current)];
 }
 
-void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths, uint32_t count,
-                       bool hosts)
+void gba_trial_figures(struct gba_team *team, const struct gba_trial_candidate *entries,
+                       uint32_t count, bool hosts)
 {
     char *text = team->words.measured;
     const size_t len = sizeof team->words.measured;
     size_t used = (size_t)snprintf(text, len, "; measured in us:");
 
     for (uint32_t i = 0; i < count && used < len; i++) {
-        const uint64_t ns = paths[i].cost / GBA_TRIAL_PS;
+        const uint64_t ns = entries[i].cost / GBA_TRIAL_PS;
         char name[GBA_CHOICE_NAME];
 
-        gba_choice_name(&paths[i].choice, hosts, name);
-        if (UINT64_MAX != paths[i].cost)
+        gba_choice_name(&entries[i].choice, hosts, name);
+        if (UINT64_MAX != entries[i].cost)
             used += (size_t)snprintf(text + used, len - used, "%s %s %llu.%02llu",
                                      0 == i ? "" : ",", name, (unsigned long long)(ns / 1000),
                                      (unsigned long long)(ns % 1000 / 10));
@@ -220,26 +221,28 @@ static gba_status_t group_register(const struct gba_trial *t, bool has, bool cha
 /* The team continues with this candidate, or without one; all members are here. */
 static gba_status_t trial_take(struct gba_trial *t, uint32_t taken)
 {
-    const struct gba_trial_path none = {.choice.fallback = true,
-                                        .kind = GBA_PATH_FALLBACK,
-                                        .why = "no other barrier of a trial was completed"};
-    const struct gba_trial_path *c = taken < t->paths.count ? &t->paths.entries[taken] : &none;
+    const struct gba_trial_candidate none = {.choice.fallback = true,
+                                             .kind = GBA_PATH_FALLBACK,
+                                             .why = "no other barrier of a trial was completed"};
+    const struct gba_trial_candidate *c =
+        taken < t->candidates.count ? &t->candidates.entries[taken] : &none;
     struct gba_team *team = t->team;
     const bool had = team->trial.choice.group;
     gba_status_t status = group_register(t, c->choice.group, c->path != team->path);
 
-    for (uint32_t i = 0; i < t->paths.count; i++)
+    for (uint32_t i = 0; i < t->candidates.count; i++)
         if (i != taken)
-            gba_path_destroy(t->paths.entries[i].path);
+            gba_path_destroy(t->candidates.entries[i].path);
     team->path = c->path;
     team->kind = c->kind;
     team->trial.choice = c->choice;
     if (c->choice.fallback && '\0' == c->why[0])
-        snprintf(team->words.path, sizeof team->words.path, "the fastest of %u", t->paths.count);
+        snprintf(team->words.path, sizeof team->words.path, "the fastest of %u",
+                 t->candidates.count);
     else
         snprintf(team->words.path, sizeof team->words.path, "%s", c->why);
     group_reason(t, had, c->choice.group);
-    gba_trial_figures(team, t->paths.entries, t->paths.count, !t->info->one_host);
+    gba_trial_figures(team, t->candidates.entries, t->candidates.count, !t->info->one_host);
     gba_reason_describe(team);
     team->stats.trials++;
     return status;
@@ -248,9 +251,9 @@ static gba_status_t trial_take(struct gba_trial *t, uint32_t taken)
 /* The team keeps its path, if it is not lost. */
 static void trial_abandon(struct gba_trial *t)
 {
-    for (uint32_t i = 0; i < t->paths.count; i++)
-        if (t->paths.entries[i].path != t->team->path)
-            gba_path_destroy(t->paths.entries[i].path);
+    for (uint32_t i = 0; i < t->candidates.count; i++)
+        if (t->candidates.entries[i].path != t->team->path)
+            gba_path_destroy(t->candidates.entries[i].path);
     if (t->team->path == NULL || GBA_FAILOVER_NONE == gba_failover_state(t->team)) {
         gba_failover_close(t->team);
         gba_degraded_close(t->team);

@@ -23,7 +23,7 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr,
 gba_status_t gba_trial_short(struct gba_team *team, const gba_oob_t *oob);
 
 /* Set the figures for the user: "; measured in us: node dissemination 12.10, ...". */
-void gba_trial_figures(struct gba_team *team, const struct gba_trial_path *paths, uint32_t count,
-                       bool hosts);
+void gba_trial_figures(struct gba_team *team, const struct gba_trial_candidate *entries,
+                       uint32_t count, bool hosts);
 
 #endif

@@ -25,9 +25,9 @@
 #define BARRIERS 10u /* of a batch */
 
 /* The schedules in turn. The current one is the first, so all have prepared when a member takes
- * another one. paths: set to the costs of this member. */
+ * another one. entries: set to the costs of this member. */
 static gba_status_t measure(struct gba_team *probe, uint32_t count, uint32_t current,
-                            struct gba_trial_path paths[GBA_SCHEDULES_MOST])
+                            struct gba_trial_candidate entries[GBA_SCHEDULES_MOST])
 {
     uint64_t costs[GBA_SCHEDULES_MOST][BATCHES];
     gba_status_t status = GBA_OK;
@@ -39,22 +39,22 @@ static gba_status_t measure(struct gba_team *probe, uint32_t count, uint32_t cur
             status = gba_trial_time(probe, WARM, BARRIERS, &costs[i][pass]);
         }
     for (uint32_t i = 0; i < count && GBA_OK == status; i++)
-        paths[i].cost = gba_trial_middle(costs[i]);
+        entries[i].cost = gba_trial_middle(costs[i]);
     return status;
 }
 
-/* The fastest by the costs of the slowest members: the index in `paths`. */
+/* The fastest by the costs of the slowest members: the index in `entries`. */
 static gba_status_t choose(const struct gba_team *team, const gba_oob_t *oob, uint32_t count,
-                           struct gba_trial_path *paths, uint32_t *best)
+                           struct gba_trial_candidate *entries, uint32_t *best)
 {
     uint64_t words[GBA_SCHEDULES_MOST], costs[GBA_SCHEDULES_MOST];
     gba_status_t status;
 
     for (uint32_t i = 0; i < count; i++)
-        words[i] = ~paths[i].cost;
+        words[i] = ~entries[i].cost;
     status = gba_trial_min(team, oob, words, count);
     for (uint32_t i = 0; i < count; i++)
-        paths[i].cost = costs[i] = ~words[i];
+        entries[i].cost = costs[i] = ~words[i];
     *best = gba_trial_best(costs, count, true);
     return status;
 }
@@ -74,7 +74,7 @@ static void describe(struct gba_team *team)
 
 gba_status_t gba_trial_short(struct gba_team *team, const gba_oob_t *oob)
 {
-    struct gba_trial_path paths[GBA_SCHEDULES_MOST] = {0};
+    struct gba_trial_candidate entries[GBA_SCHEDULES_MOST] = {0};
     const uint8_t *radices;
     uint32_t current = 0, best = 0;
     const uint32_t count = gba_path_shared_schedules(team->path, &radices, &current);
@@ -84,21 +84,21 @@ gba_status_t gba_trial_short(struct gba_team *team, const gba_oob_t *oob)
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t radix = radices[(current + i) % count];
 
-        paths[i].choice =
+        entries[i].choice =
             (struct gba_choice){.hierarchy = GBA_HIERARCHY_FLAT,
                                 .algorithm = 0 == radix ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2,
                                 .radix = radix};
     }
     gba_trial_probe(&probe, team, team->path, team->kind, 0);
-    status = measure(&probe, count, current, paths);
+    status = measure(&probe, count, current, entries);
     if (GBA_OK == status)
-        status = choose(team, oob, count, paths, &best);
+        status = choose(team, oob, count, entries, &best);
     team->trial.is_short = false;
     team->trial.due = team->trial.began_barriers + team->trial.after;
     if (GBA_OK == status && count > 0) {
         gba_path_shared_take(team->path, (current + best) % count);
-        team->trial.choice = paths[best].choice;
-        gba_trial_figures(team, paths, count, false);
+        team->trial.choice = entries[best].choice;
+        gba_trial_figures(team, entries, count, false);
         describe(team);
         team->stats.trials++;
     } else {

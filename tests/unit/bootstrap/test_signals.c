@@ -14,7 +14,7 @@
 
 #define MEMBERS 6u
 #define FIRST   (UINT32_MAX - 3) /* the sequence wraps */
-#define PATH    7u               /* the number of the path */
+#define EPOCH   7u               /* of the path */
 #define PATIENT 30000000000u     /* ns, for what happens at once on an idle machine */
 
 static const struct gba_algorithm *const v1 = &gba_algorithms[GBA_ALGORITHM_V1];
@@ -43,7 +43,7 @@ static void open_transport(uint32_t rank, uint32_t size, const struct gba_algori
                                       .radix = 3,
                                       .sequence = FIRST,
                                       .channel = channel,
-                                      .path = PATH};
+                                      .epoch = EPOCH};
 
     assert_int_equal(GBA_OK, gba_boot_signals_open(mesh[rank], &group, &transport[rank]));
     gba_algo_init(&algo[rank], rank, size, 3, FIRST);
@@ -202,7 +202,7 @@ static int raw_connect(void)
 static void words_of(uint8_t bytes[PEER_BYTES], uint32_t rank, uint32_t channel, uint32_t seq)
 {
     struct gba_boot_hello hello = {.rank = rank, .size = 2};
-    const struct gba_boot_signal signal = {.channel = channel, .sequence = seq, .path = PATH};
+    const struct gba_boot_signal signal = {.channel = channel, .sequence = seq, .epoch = EPOCH};
 
     memcpy(hello.secret, mesh[0]->addresses[0].secret, sizeof hello.secret);
     gba_boot_hello_pack(&hello, bytes);
@@ -343,7 +343,7 @@ TEST(test_signals_of_other_paths)
     fd = raw_connect();
     say(fd, bytes, GBA_BOOT_HELLO_BYTES);
     for (unsigned i = 0; i < 12; i++) {
-        const struct gba_boot_signal stale = {.sequence = FIRST + i % 3, .path = 3 + i / 3};
+        const struct gba_boot_signal stale = {.sequence = FIRST + i % 3, .epoch = 3 + i / 3};
         uint8_t packed[GBA_BOOT_SIGNAL_BYTES];
 
         gba_boot_signal_pack(&stale, packed);

@@ -9,7 +9,7 @@
 /* The words of one path, which its number keeps from those of all others. */
 struct harness_net {
     struct harness_net *next;
-    uint64_t path;
+    uint64_t epoch;
     uint32_t channel;
     bool opened[HARNESS_MEMBERS];
     gba_word_t word[HARNESS_MEMBERS][HARNESS_SLOTS][2]; /* by receiver, slot, parity */
@@ -98,11 +98,11 @@ static struct harness_net *net_find(struct harness *w, const gba_remote_group_t 
 
     pthread_mutex_lock(&w->net_lock);
     for (found = w->nets; found != NULL; found = found->next)
-        if (found->path == group->path && found->channel == group->channel)
+        if (found->epoch == group->epoch && found->channel == group->channel)
             break;
     if (found == NULL && (found = calloc(1, sizeof *found)) != NULL) {
         *found =
-            (struct harness_net){.next = w->nets, .path = group->path, .channel = group->channel};
+            (struct harness_net){.next = w->nets, .epoch = group->epoch, .channel = group->channel};
         w->nets = found;
     }
     /* Degraded mode, which no member leaves in the middle, has one number. */

@@ -103,8 +103,8 @@ struct harness {
     gba_word_t entered[HARNESS_MEMBERS][HARNESS_CORES];
     gba_word_t early;  /* exits before all members had entered */
     gba_word_t sent;   /* messages */
-    gba_word_t unread; /* transports closed with messages outstanding or unread, and numbers of
-                          paths that a member has used before */
+    gba_word_t unread; /* transports closed with messages outstanding or unread, and epochs that a
+                          member has used before */
     uint32_t
         kept[HARNESS_MEMBERS]; /* messages that have not left the member, which alone uses this */
     gba_word_t owed[HARNESS_MEMBERS]; /* messages sent by a member, minus those sent to it */

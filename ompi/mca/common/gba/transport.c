@@ -10,8 +10,8 @@
  * messages to overtake each other: two messages from a source, in any order, state that it has sent
  * two.
  *
- * Members of a trial can leave a barrier in the middle (gba_remote_group_t.path). Then a message of
- * that path comes later, and may be received for another path. So each message carries the number
+ * Members of a trial can leave a barrier in the middle (gba_remote_group_t.epoch). Then a message
+ * of that path comes later, and may be received for another path. So each message carries the epoch
  * of its path. The receiver drops a message of another path and posts its receive again. A member
  * cancels the receives of a path that it gives up, so they take no message of another path.
  *
@@ -51,7 +51,7 @@ _Static_assert(GBA_COMMON_TAG_NOTIFICATIONS > TAG_FIRST &&
                "these tags are ours alone");
 
 struct message {
-    uint64_t path;     /* see gba_remote_group_t */
+    uint64_t epoch;    /* see gba_remote_group_t */
     uint32_t sequence; /* distinguishes a stray message from ours */
     uint32_t unused;   /* 0 */
 };
@@ -68,7 +68,7 @@ struct pml_transport {
     struct gba_transport base;
     struct ompi_communicator_t *comm;
     int tag;
-    uint64_t path;
+    uint64_t epoch;
     uint32_t sequence; /* of the current barrier, or of the last one */
     uint32_t lanes;
     uint32_t unsent; /* lanes whose `sending` is not NULL */
@@ -136,7 +136,7 @@ static gba_status_t pml_set(struct gba_transport *transport, uint32_t peer, uint
     (void)peer; /* the schedule has one peer for each slot */
     if (s->failed)
         return GBA_ERR_IO;
-    lane->out = (struct message){.path = s->path, .sequence = seq};
+    lane->out = (struct message){.epoch = s->epoch, .sequence = seq};
     rc = MCA_PML_CALL(isend(&lane->out, sizeof lane->out, MPI_BYTE, lane->target, s->tag,
                             MCA_PML_BASE_SEND_STANDARD, s->comm, &request));
     if (OMPI_SUCCESS != rc)
@@ -172,7 +172,7 @@ static void lane_received(struct pml_transport *s, struct lane *lane)
         (void)transport_fail(s, "cannot receive from", lane->source, rc);
     else if (sizeof lane->in != bytes)
         (void)transport_fail(s, "unexpected message from", lane->source, (int)bytes);
-    else if (lane->in.path != s->path)
+    else if (lane->in.epoch != s->epoch)
         (void)lane_receive(s, lane);
     else if (ahead < -1 || ahead > 1)
         (void)transport_fail(s, "unexpected message from", lane->source, ahead);
@@ -271,7 +271,7 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
     s->base.ops = &pml_ops;
     s->comm = messages->comm;
     s->tag = messages->tag[group->channel];
-    s->path = group->path;
+    s->epoch = group->epoch;
     s->sequence = group->sequence;
     s->lanes = lanes;
     for (uint32_t slot = 0; slot < lanes; slot++) {

@@ -14,7 +14,7 @@
  * (see barrier.c). Its stores to its own memory are visible before its signal: the release here.
  * Its loads after the barrier follow the signals: the acquire here.
  *
- * Members of a trial may leave a barrier in the middle (gba_remote_group_t.path). An add may come
+ * Members of a trial may leave a barrier in the middle (gba_remote_group_t.epoch). An add may come
  * later then, and the slab of a member that has left is not used again.
  *
  * Central (v3) reads the words of other members, by gets that do not wait either. The words of all
