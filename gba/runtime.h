@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The services that a runtime supplies to teams: the exchange by which members agree, the transport
- * of signals between hosts, and the delivery of failure notifications.
+ * What a runtime supplies to teams: the exchange by which members agree (gba_oob_t), the transport
+ * of signals between hosts (gba_remote_t; one host needs none), and what it does beside the
+ * barriers (gba_runtime_t), such as to deliver failure notifications (gba_notification_t).
+ * gba_team_attr_t passes them. tests/unit/team/test_runtime.c is a whole runtime in 100 lines,
+ * whose barriers go on when the device dies.
  */
 #ifndef GBA_RUNTIME_H
 #define GBA_RUNTIME_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Teams: the members of a communicator or active set, which agree on the path of their barriers.
+ * A program makes a team, its barriers, and reads how they are made. What a runtime does for a team
+ * is behind that, and in gba/runtime.h.
  */
 #ifndef GBA_TEAM_H
 #define GBA_TEAM_H
@@ -26,6 +28,74 @@ typedef enum gba_path {
 /* Name a path. Returns "device", "switch", "sim", "software" or "fallback"; never NULL.
  * Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_path_name(gba_path_t path);
+
+/*
+ * Make a team: all members agree on the path of their barriers. If one member cannot use a path, no
+ * member uses it, and all members get the reason (gba_team_why).
+ * attr: the members' values may differ, except where a field requires the same; copied with its
+ * params; what it points to besides lives until the call has returned, but for the runtime. oob:
+ * the exchange; no other operation is posted meanwhile. team: set on GBA_OK. Returns GBA_OK (the
+ * path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Thread-safe on different teams.
+ * Collective over oob. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_team_create(const struct gba_team_attr *attr, const gba_oob_t *oob,
+                                        gba_team_t **team);
+
+/*
+ * Make a whole barrier: gba_barrier_wait, and gba_barrier_end if that does not return GBA_OK.
+ * Returns as gba_barrier_end. One thread at a time on a team. Collective. Blocks. Release on entry,
+ * acquire on return.
+ */
+GBA_EXPORT gba_status_t gba_barrier(gba_team_t *team);
+
+/*
+ * Leave the team and free it. No barrier may be in progress. team: may be NULL. A team that GPU
+ * members or another holder use is not freed (logged). Thread-safe on different teams. Not
+ * collective. Never blocks. Sends nothing.
+ */
+GBA_EXPORT void gba_team_destroy(gba_team_t *team);
+
+/* Get the current path of the team. Returns the path, the same on all members. One thread at a time
+ * on a team. Not collective. */
+GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
+
+/*
+ * Get the reason for the path, in one line. It begins with the name of the path. Examples: "sim:
+ * group 3 of 32, 4 members", "sim: group 3 of 32 among the leaders of 4 hosts, 9 members", "device:
+ * group 0 of 32, 4 members; not at /dev/gba0 (no barrier group is free)", "device: groups among the
+ * leaders of 900 hosts, dissemination (v1) among 3 switch domains, 7200 members", "fallback: no
+ * software barrier: sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0
+ * on hosta)" or, after a device failure, "software: counter in shared memory, 4 members on one
+ * host, from barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Returns
+ * the text, never NULL. The pointer is valid while the team lives; the text changes with the path.
+ * One thread at a time on a team. Not collective.
+ */
+GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
+
+/* Get the status that led to this path. Returns GBA_OK for a barrier group, else the reason why the
+ * team has none (also on a software barrier), the same on all members. One thread at a time on a
+ * team. Not collective. */
+GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
+
+/* Get the member that has the reason of gba_team_reason. Returns the lowest of several; 0 if the
+ * reason is GBA_OK. The same on all members. One thread at a time on a team. Not collective. */
+GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
+
+/* Counts of a member of a team since gba_team_create. */
+typedef struct gba_team_stats {
+    uint64_t rounds;          /* barriers that this member completed on a path of libgba */
+    uint64_t retries_arrival; /* lost arrivals that were resent */
+    uint64_t retries_release; /* lost releases that were requested again */
+    uint64_t failovers;       /* device failures after which the team continued on another path */
+    uint64_t renegotiations;  /* renegotiations: the team requested a group again */
+    uint64_t trials;          /* trials: the team measured other barriers */
+} gba_team_stats_t;
+
+/* Get the counts of this member. stats: set. Only the thread that runs the team's barrier calls it.
+ * Not collective. */
+GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
+
+/* -------------------------------------------------------------------------- for a runtime --- */
 
 /* What a member knows about a team to make, and its device. */
 typedef struct gba_team_attr {
@@ -71,17 +141,100 @@ typedef struct gba_team_attr {
  */
 GBA_EXPORT gba_due_t gba_team_due(const gba_team_t *team, bool may_block);
 
+/*
+ * Agree with all members, as gba_barrier_end does at the end of a blocking barrier. After an error
+ * the members may be on different paths, so the team must not be used any more.
+ *
+ * GBA_DUE_RECOVER: on another path after a device failure, a software barrier or the fallback. It
+ * lasts until GBA_DUE_REQUEST if rank 0 has other devices; else it is permanent.
+ *
+ * GBA_DUE_REQUEST: on a group. A team without one requests it again from time to time, if the
+ * reason was that no group was free, that the job held `max_groups` groups, the administrator's
+ * quota, or `offload_after`; or if its device died, and rank 0 has others. Until then the team
+ * stays on its path, for any number of barriers.
+ *
+ * GBA_DUE_TRIAL: on the fastest barrier. A team with a software barrier, or any team with `offload`
+ * fastest, makes trials, if the parameters leave a choice: after `trial_after` barriers, and rarely
+ * from then on, its members measure other software barriers, that of the runtime, and with
+ * `offload` fastest those of the device, for some tens of barriers each, three times with
+ * `trial_after` barriers between them. The call returns at once if a trial would cost more than a
+ * hundredth of the time so far.
+ *
+ * team: in: NULL for GBA_DUE_CREATE; set on GBA_OK, the same team or the new one. due: of
+ * gba_team_due. attr, oob: as for gba_team_create. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB;
+ * GBA_ERR_IO: a barrier of the trial failed; or any error of gba_runtime_t.fallback. One thread at
+ * a time on a team. Collective over oob. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due,
+                                       const gba_team_attr_t *attr, const gba_oob_t *oob);
+
+/*
+ * Count a barrier of the members that did not use the team, such as one on GBA_PATH_FALLBACK. All
+ * members call it for each such barrier: for a blocking one before gba_barrier_end; for a
+ * nonblocking one when it starts, or, if the runtime starts such barriers one after the other, when
+ * it is complete. team: may be NULL. Only the thread that runs the team's barrier calls it. Not
+ * collective. Never blocks. Sends nothing.
+ */
+GBA_EXPORT void gba_team_count(gba_team_t *team);
+
+/*
+ * Make the part of a blocking barrier that is fast: start, then wait. Returns GBA_OK: the barrier
+ * is complete, and nothing is due; another status: gba_barrier_end completes the barrier, if that
+ * is possible. One thread at a time on a team. Collective. Blocks. Release on entry, acquire on
+ * return for GBA_OK.
+ */
+GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team);
+
+/*
+ * End a blocking barrier, by the functions of gba_runtime_t: make it on GBA_PATH_FALLBACK; if the
+ * device has failed, notify the other members until the barrier is complete; agree on what is due
+ * (gba_team_agree).
+ * team: NULL: nothing is due. status: of gba_barrier_wait, or of a step. GBA_OK: the barrier is
+ * complete. Returns GBA_OK; GBA_ERR_DEAD: the device has failed and `notify` is NULL;
+ * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK and `fallback` is NULL; GBA_ERR_IO: the
+ * runtime lost a connection that a software barrier needs; or any error of these functions or of
+ * the agreement. One thread at a time on a team. Collective: members in the same barrier. Blocks.
+ * Acquire on GBA_OK.
+ */
+GBA_EXPORT gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status);
+
+/*
+ * Start a barrier in steps: arrive. For a team whose path is not GBA_PATH_FALLBACK. One barrier at
+ * a time on a team; different teams are independent. gba_barrier_test and gba_barrier_progress
+ * complete the barrier.
+ * Returns GBA_OK; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a team. Collective:
+ * all members take part in each barrier. Never blocks. Release, as gba_send_arrival.
+ */
+GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
+
+/*
+ * Find out whether the barrier that gba_barrier_start began is complete.
+ * Returns GBA_OK: all members have arrived, and again until the next start; GBA_INPROGRESS: call
+ * gba_barrier_progress, then again; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a
+ * team. Not collective: each member calls it at any time. Never blocks, and makes no system call,
+ * unless the device has failed. Acquire on GBA_OK, as gba_poll_release.
+ */
+GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
+
+/*
+ * Do what is too slow for gba_barrier_test. Call it every few microseconds, or less often, while
+ * that returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
+ * registers of the device, and repairs a lost arrival or release.
+ * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died, and
+ * the team has no nonblocking barriers (gba_team_attr_t): gba_barrier_end completes the barrier;
+ * GBA_ERR_IO: the runtime lost a connection that a software barrier needs. One thread at a time on
+ * a team. Not collective. Never blocks. Acquire on GBA_OK, as gba_poll_release.
+ */
+GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
+
 /* An agreement in progress. */
 typedef struct gba_agreement gba_agreement_t;
 
 /*
- * Start an agreement: all members agree on the path of their barriers. If one member cannot use a
- * path, no member uses it, and all members get the reason.
+ * Start an agreement that does not block.
  * team: NULL for GBA_DUE_CREATE. due: GBA_DUE_CREATE, GBA_DUE_RECOVER or GBA_DUE_REQUEST, the same
- * on all members. attr: the members' values may differ, except where a field requires the same;
- * copied with its params; what it points to besides, and oob->ctx, live until the agreement has
- * ended. oob: copied; no other operation is posted until the agreement has ended. agreement: set on
- * GBA_OK, for gba_agree_test, which posts the first exchange.
+ * on all members. attr, oob: as for gba_team_create, but they and oob->ctx live until the agreement
+ * has ended. agreement: set on GBA_OK, for gba_agree_test, which posts the first exchange.
  * Returns GBA_OK or GBA_ERR_NOMEM. Thread-safe on different teams. Collective over oob. Never
  * blocks.
  */
@@ -100,14 +253,7 @@ GBA_EXPORT gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due,
  */
 GBA_EXPORT gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team);
 
-/*
- * Make a team: gba_agree_start with GBA_DUE_CREATE, then gba_agree_test and attr->progress until
- * the agreement has ended. attr, oob: as for gba_agree_start. team: set on GBA_OK. Returns GBA_OK
- * (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Thread-safe on different
- * teams. Collective over oob. Blocks.
- */
-GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob,
-                                        gba_team_t **team);
+/* ---------------------------------------------------------------------------- predictions --- */
 
 /* The most candidates of a prediction. */
 #define GBA_PREDICTED_MAX 80
@@ -146,145 +292,7 @@ typedef struct gba_prediction {
 GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts,
                                          uint32_t members, gba_prediction_t *prediction);
 
-/*
- * Leave the team and free it. No barrier may be in progress. team: may be NULL. A team that GPU
- * members or another holder use is not freed (logged). Thread-safe on different teams. Not
- * collective. Never blocks. Sends nothing.
- */
-GBA_EXPORT void gba_team_destroy(gba_team_t *team);
-
-/* Get the current path of the team. Returns the path, the same on all members. One thread at a time
- * on a team. Not collective. */
-GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
-
-/* Get the status that led to this path. Returns GBA_OK for a barrier group, else the reason why the
- * team has none (also on a software barrier), the same on all members. One thread at a time on a
- * team. Not collective. */
-GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
-
-/* Get the member that has the reason of gba_team_reason. Returns the lowest of several; 0 if the
- * reason is GBA_OK. The same on all members. One thread at a time on a team. Not collective. */
-GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
-
-/*
- * Get the reason for the path, in one line. It begins with the name of the path. Examples: "sim:
- * group 3 of 32, 4 members", "sim: group 3 of 32 among the leaders of 4 hosts, 9 members", "device:
- * group 0 of 32, 4 members; not at /dev/gba0 (no barrier group is free)", "device: groups among the
- * leaders of 900 hosts, dissemination (v1) among 3 switch domains, 7200 members", "fallback: no
- * software barrier: sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0
- * on hosta)" or, after a device failure, "software: counter in shared memory, 4 members on one
- * host, from barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Returns
- * the text, never NULL. The pointer is valid while the team lives; the text changes with the path.
- * One thread at a time on a team. Not collective.
- */
-GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
-
-/* Counts of a member of a team since gba_team_create. */
-typedef struct gba_team_stats {
-    uint64_t rounds;          /* barriers that this member completed on a path of libgba */
-    uint64_t retries_arrival; /* lost arrivals that were resent */
-    uint64_t retries_release; /* lost releases that were requested again */
-    uint64_t failovers;       /* device failures after which the team continued on another path */
-    uint64_t renegotiations;  /* renegotiations: the team requested a group again */
-    uint64_t trials;          /* trials: the team measured other barriers */
-} gba_team_stats_t;
-
-/* Get the counts of this member. stats: set. Only the thread that runs the team's barrier calls it.
- * Not collective. */
-GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
-
-/*
- * Start a barrier in steps: arrive. For a team whose path is not GBA_PATH_FALLBACK. One barrier at
- * a time on a team; different teams are independent. gba_barrier_test and gba_barrier_progress
- * complete the barrier.
- * Returns GBA_OK; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a team. Collective:
- * all members take part in each barrier. Never blocks. Release, as gba_send_arrival.
- */
-GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
-
-/*
- * Find out whether the barrier that gba_barrier_start began is complete.
- * Returns GBA_OK: all members have arrived, and again until the next start; GBA_INPROGRESS: call
- * gba_barrier_progress, then again; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a
- * team. Not collective: each member calls it at any time. Never blocks, and makes no system call,
- * unless the device has failed. Acquire on GBA_OK, as gba_poll_release.
- */
-GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
-
-/*
- * Do what is too slow for gba_barrier_test. Call it every few microseconds, or less often, while
- * that returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
- * registers of the device, and repairs a lost arrival or release.
- * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died, and
- * the team has no nonblocking barriers (gba_team_attr_t): gba_barrier_end completes the barrier;
- * GBA_ERR_IO: the runtime lost a connection that a software barrier needs. One thread at a time on
- * a team. Not collective. Never blocks. Acquire on GBA_OK, as gba_poll_release.
- */
-GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
-
-/*
- * Agree with all members, as gba_barrier_end does at the end of a blocking barrier. After an error
- * the members may be on different paths, so the team must not be used any more.
- *
- * GBA_DUE_RECOVER: on another path after a device failure, a software barrier or the fallback. It
- * lasts until GBA_DUE_REQUEST if rank 0 has other devices; else it is permanent.
- *
- * GBA_DUE_REQUEST: on a group. A team without one requests it again from time to time, if the
- * reason was that no group was free, that the job held `max_groups` groups, the administrator's
- * quota, or `offload_after`; or if its device died, and rank 0 has others. Until then the team
- * stays on its path, for any number of barriers.
- *
- * GBA_DUE_TRIAL: on the fastest barrier. A team with a software barrier, or any team with `offload`
- * fastest, makes trials, if the parameters leave a choice: after `trial_after` barriers, and rarely
- * from then on, its members measure other software barriers, that of the runtime, and with
- * `offload` fastest those of the device, for some tens of barriers each, three times with
- * `trial_after` barriers between them. The call returns at once if a trial would cost more than a
- * hundredth of the time so far.
- *
- * team: in: NULL for GBA_DUE_CREATE; set on GBA_OK, the same team or the new one. due: of
- * gba_team_due. attr, oob: as for gba_team_create. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB;
- * GBA_ERR_IO: a barrier of the trial failed; or any error of gba_runtime_t.fallback. One thread at
- * a time on a team. Collective over oob. Blocks.
- */
-GBA_EXPORT gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due,
-                                       const gba_team_attr_t *attr, const gba_oob_t *oob);
-
-/*
- * Count a barrier of the members that did not use the team, such as one on GBA_PATH_FALLBACK. All
- * members call it for each such barrier: for a blocking one before gba_barrier_end; for a
- * nonblocking one when it starts, or, if the runtime starts such barriers one after the other, when
- * it is complete. team: may be NULL. Only the thread that runs the team's barrier calls it. Not
- * collective. Never blocks. Sends nothing.
- */
-GBA_EXPORT void gba_team_count(gba_team_t *team);
-
-/*
- * Make a whole barrier: gba_barrier_wait, and gba_barrier_end if that does not return GBA_OK.
- * Returns as gba_barrier_end. One thread at a time on a team. Collective. Blocks. Release on entry,
- * acquire on return.
- */
-GBA_EXPORT gba_status_t gba_barrier(gba_team_t *team);
-
-/*
- * Make the part of a blocking barrier that is fast: start, then wait. Returns GBA_OK: the barrier
- * is complete, and nothing is due; another status: gba_barrier_end completes the barrier, if that
- * is possible. One thread at a time on a team. Collective. Blocks. Release on entry, acquire on
- * return for GBA_OK.
- */
-GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team);
-
-/*
- * End a blocking barrier, by the functions of gba_runtime_t: make it on GBA_PATH_FALLBACK; if the
- * device has failed, notify the other members until the barrier is complete; agree on what is due
- * (gba_team_agree).
- * team: NULL: nothing is due. status: of gba_barrier_wait, or of a step. GBA_OK: the barrier is
- * complete. Returns GBA_OK; GBA_ERR_DEAD: the device has failed and `notify` is NULL;
- * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK and `fallback` is NULL; GBA_ERR_IO: the
- * runtime lost a connection that a software barrier needs; or any error of these functions or of
- * the agreement. One thread at a time on a team. Collective: members in the same barrier. Blocks.
- * Acquire on GBA_OK.
- */
-GBA_EXPORT gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status);
+/* --------------------------------- for hardware and threads that make a member's barriers --- */
 
 /* What a library that makes the barriers of a member needs to know of it, see gba_team_own. */
 typedef struct gba_team_own {

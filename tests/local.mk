@@ -31,7 +31,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/shm/test_sim_fault tests/unit/shm/test_sim_find tests/unit/shm/test_sim_port \
 	tests/unit/team/test_software \
 	tests/unit/agree/test_steer tests/unit/switch/test_switch_client tests/unit/switch/test_switch_connect \
-	tests/unit/switch/test_switch_wait tests/unit/team/test_team \
+	tests/unit/switch/test_switch_wait tests/unit/team/test_runtime tests/unit/team/test_team \
 	tests/unit/algo/test_topology tests/unit/agree/test_trial tests/unit/agree/test_trial_decisions \
 	tests/unit/agree/test_trial_faults tests/unit/agree/test_trial_short tests/unit/team/test_wait \
 	tests/unit/team/test_watchdog
@@ -293,6 +293,7 @@ tests_unit_dev_test_cdev_revoke_SOURCES = tests/unit/dev/test_cdev_revoke.c $(GB
 tests_unit_base_test_base_SOURCES = tests/unit/base/test_base.c tests/unit/log_catch.h
 tests_unit_dev_test_device_SOURCES = tests/unit/dev/test_device.c tests/unit/log_catch.h
 tests_unit_base_test_host_SOURCES = tests/unit/base/test_host.c tests/unit/log_catch.h
+tests_unit_team_test_runtime_SOURCES = tests/unit/team/test_runtime.c
 tests_unit_team_test_team_SOURCES = tests/unit/team/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_failover_test_retry_SOURCES = tests/unit/failover/test_retry.c $(GBA_THREAD_OOB)
 tests_unit_failover_test_retry_LDFLAGS = $(AM_LDFLAGS) \
