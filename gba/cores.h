@@ -60,9 +60,9 @@ GBA_EXPORT gba_status_t gba_cores_create(uint32_t count, gba_team_t *team,
  * An error reaches every core of the process, in this barrier and in all later ones. core: of the
  * calling thread, 0 to count - 1, another one for each thread. Core 0 belongs to the thread that
  * may call the runtime: with MPI_THREAD_FUNNELED the one that initialised MPI. Returns GBA_OK;
- * GBA_ERR_IO: of attr->barrier, as it returned no error of libgba; or any error of gba_barrier or
- * attr->barrier. Thread-safe, one thread for each core. Collective: all
- * cores of all members. Blocks. Release on entry, acquire on return, for each core.
+ * GBA_ERR_IO: also if attr->barrier, or a function of gba_runtime_t, returned no status of libgba;
+ * or any error of gba_barrier or attr->barrier. Thread-safe, one thread for each core. Collective:
+ * all cores of all members. Blocks. Release on entry, acquire on return, for each core.
  */
 GBA_EXPORT gba_status_t gba_cores_barrier(gba_cores_t *cores, uint32_t core);
 

@@ -48,12 +48,10 @@ static inline void core_arrive(struct gba_cores *cores, struct core *core)
 static inline gba_status_t cores_cross(struct gba_cores *cores)
 {
     const gba_cores_attr_t *attr = &cores->attr;
-    gba_status_t status;
+    const gba_status_t status =
+        cores->team != NULL ? gba_barrier(cores->team) : attr->barrier(attr->ctx);
 
-    if (cores->team != NULL)
-        return gba_barrier(cores->team);
-    status = attr->barrier(attr->ctx);
-    return status > GBA_OK ? GBA_ERR_IO : status; /* no status of libgba */
+    return status > GBA_OK ? GBA_ERR_IO : status; /* the runtime's, no status of libgba */
 }
 
 /*

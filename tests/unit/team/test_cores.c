@@ -292,6 +292,26 @@ TEST(test_errors)
     gba_cores_destroy(NULL);
 }
 
+static gba_status_t fallback_positive(void *ctx)
+{
+    (void)ctx;
+    return GBA_INPROGRESS;
+}
+
+/* The same of a team whose runtime has positive errors. */
+TEST(test_errors_of_a_team)
+{
+    struct gba_team team = {.kind = GBA_PATH_FALLBACK, .runtime.fallback = fallback_positive};
+    gba_cores_t *cores;
+
+    assert_int_equal(gba_cores_create(1, &team, NULL, &cores), GBA_OK);
+    for (int round = 1; round <= 2; round++)
+        assert_int_equal(gba_cores_barrier(cores, 0), GBA_ERR_IO);
+    team.runtime.fallback = NULL; /* not called any more */
+    assert_int_equal(gba_cores_barrier(cores, 0), GBA_ERR_IO);
+    gba_cores_destroy(cores);
+}
+
 static void stalled(uint32_t late, const gba_cores_attr_t *attr, const char *expected)
 {
     stall_log_begin(1);
