@@ -278,6 +278,10 @@ conformance: tests/conformance/conformance_device
 .PHONY: conformance-rtl
 conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/random
 	$(srcdir)/contrib/maint/check-rtl --dut $(DUT) .
+# gba-switchd with the RTL in the place of the model: rtl/gba-switchd-rtl.
+.PHONY: gba-switchd-rtl
+gba-switchd-rtl: all
+	$(MKDIR_P) rtl && $(MAKE) -C rtl -f $(abs_top_srcdir)/sim/rtl/rtl.mk TOP=$(abs_top_srcdir) BUILD=$(abs_builddir) $@
 if HAVE_LIBEVENT
 $(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
 endif
