@@ -402,7 +402,7 @@ TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
 EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
-EXTRA_DIST += contrib/maint/check-rtl gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c
+EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c
 EXTRA_DIST += gba/algo/README.md
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.

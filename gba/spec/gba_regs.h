@@ -43,15 +43,15 @@
 
 /* Registers of a group's page, as offsets in it. [GRP] */
 #define GBA_REG_GROUP_ID      0x000u /* u32 RO: 0 to 31 */
-#define GBA_REG_MEMBER_COUNT  0x004u /* u32 RW: members of the group, 0 to 708 */
-#define GBA_REG_CONTROL       0x008u /* u32 RW: GBA_CONTROL_* */
+#define GBA_REG_MEMBER_COUNT  0x004u /* u32 ROC: members of the group, 0 to 708 */
+#define GBA_REG_CONTROL       0x008u /* u32 ROC: GBA_CONTROL_* */
 #define GBA_REG_STATUS        0x00Cu /* u32 RO: GBA_STATUS_* */
 #define GBA_REG_ARRIVAL       0x010u /* u64: write = arrive; read = SEQUENCE:ARRIVED_COUNT */
 #define GBA_REG_ARRIVED_COUNT 0x010u /* u32 RO: low half of ARRIVAL */
-#define GBA_REG_SEQUENCE      0x014u /* u32 RW: high half of ARRIVAL; the last round completed */
+#define GBA_REG_SEQUENCE      0x014u /* u32 ROC: high half of ARRIVAL; the last round completed */
 #define GBA_REG_LAST_ERROR    0x018u /* u32 RO: GBA_ERROR_* of the newest error, 0 after a reset */
 #define GBA_REG_GENERATION    0x01Cu /* u32 RO: of the newest allocation, 0 before the first */
-#define GBA_REG_MEMBER_MASK   0x020u /* 12 x u64 RW: bit m of word m / 64 is member m */
+#define GBA_REG_MEMBER_MASK   0x020u /* 12 x u64 ROC: bit m of word m / 64 is member m */
 #define GBA_REG_ARRIVED_MASK  0x080u /* 12 x u64 RO */
 #define GBA_REG_COUNTERS      0x800u /* GBA_COUNTERS x u64 RO: GBA_COUNTER_* */
 
@@ -111,9 +111,9 @@
 #define GBA_PORT_KEY        0x028u /* u64 RW: argument; result of ALLOC */
 #define GBA_PORT_MEMBER     0x030u /* u32 RW: argument */
 #define GBA_PORT_VALUE      0x034u /* u32 RW: argument; result of MEMBER */
-#define GBA_PORT_COMMAND    0x038u /* u32 RW: write = execute GBA_CMD_*; read: the newest command */
+#define GBA_PORT_COMMAND    0x038u /* u32 RWX: write = execute GBA_CMD_*; read: the newest command */
 #define GBA_PORT_RESULT     0x03Cu /* u32 RO: GBA_RESULT_* of the newest command */
-#define GBA_PORT_EVENTS     0x100u /* GBA_GROUPS x u32 RW: GBA_IRQ_* of group g [IRQ-2] */
+#define GBA_PORT_EVENTS     0x100u /* GBA_GROUPS x u32 W1C: GBA_IRQ_* of group g [IRQ-2] */
 
 /* Commands of the control unit. 6 and 7 are not used. [CMD] */
 #define GBA_CMD_ALLOC  1u /* allocate GROUP for VALUE members */

@@ -4,25 +4,47 @@
 #   awk -v form=sv|json|rdl -f map.awk device.md
 #
 # sv: a SystemVerilog package with all macros. json: the macros, and the registers by page. rdl: the register
-# map as SystemRDL 2.0. A row is "| macro | value | ...", that of a register "| macro | offset | type | access |".
-BEGIN { FS = " *\\| *" }
+# map as SystemRDL 2.0. A row is "| macro | value | ...", that of a register
+# "| macro | offset | type | access | reset | text |". A table whose third column is "bit of X" has the fields of X.
+BEGIN {
+    FS = " *\\| *"
+    field("ARRIVAL", "ARRIVED_COUNT", 0, 32, "members that have arrived, or the member")
+    field("ARRIVAL", "SEQUENCE", 32, 32, "the last round that completed, or the round of the arrival")
+    field("VERSION", "MINOR", 0, 16, "GBA_REGS_MINOR")
+    field("VERSION", "MAJOR", 16, 16, "GBA_REGS_MAJOR")
+}
+
+$2 == "macro" { register = $4 ~ /^bit of / ? $4 : ""; gsub(/^bit of |:.*/, "", register) }
 
 $2 ~ /^GBA_[A-Z0-9_]+$/ && $3 ~ /^(0x[0-9A-Fa-f]+|[0-9]+)$/ {
     macro[++macros] = $2
     value[$2] = $3
-    if ($4 !~ /^([0-9A-Z_]+ x )?u(32|64)$/)
-        next
     split($2, part, "_")
-    count = split($4, type, " x ") == 2 ? type[1] : 1
-    reg[++regs] = $2
-    page[regs] = part[2]
-    width[regs] = $4 ~ /u64$/ ? 8 : 4
-    number[regs] = count in value ? value[count] : count
-    access[regs] = $5
-    text[regs] = $6
+    if ($4 ~ /^([0-9A-Z_]+ x )?u(32|64)$/) {
+        reg[++regs] = $2
+        page[regs] = part[2]
+        width[regs] = $4 ~ /u64$/ ? 8 : 4
+        number[regs] = split($4, type, " x ") == 2 ? type[1] : 1 # may be a macro of a later table
+        access[regs] = $5
+        reset[regs] = $6
+        text[regs] = $7
+    } else if (register != "") {
+        bit = 0
+        while (2 ^ bit < hex($3)) bit++
+        if (2 ^ bit == hex($3)) # not a mask of several fields
+            field(register, substr($2, length("GBA_" part[2] "_") + 1), bit, 1, $4)
+    }
 }
 
-function hex(string, digits, sum, i) {
+function field(register, name, low, size, text, n) {
+    n = ++fields[register]
+    field_name[register, n] = name
+    field_low[register, n] = low
+    field_size[register, n] = size
+    field_text[register, n] = text
+}
+
+function hex(string, sum, i) {
     string = tolower(string)
     if (string !~ /^0x/)
         return string + 0
@@ -33,31 +55,47 @@ function hex(string, digits, sum, i) {
 
 function name_of(macro) {
     sub(/^GBA_(REG|DEV|PORT|BELL)_/, "", macro)
-    return tolower(macro)
+    return macro
 }
 
-function rdl_page(name, prefix, i, rw, size) {
-    printf "addrmap %s {\n    default littleendian;\n", name
+function rdl_field(i, name, low, size, text) {
+    printf "        field { sw = %s; hw = %s;%s desc = \"%s\"; } %s[%d:%d]%s;\n",
+        access[i] ~ /^RO/ ? "r" : access[i] == "WO" ? "w" : "rw", access[i] ~ /^RO|W1C/ ? "w" : access[i] == "WO" ? "r" : "rw",
+        access[i] == "W1C" ? " onwrite = woclr;" : "", text, name, low + size - 1, low,
+        reset[i] == "-" ? "" : " = " int(hex(reset[i]) / 2 ^ low) % 2 ^ size
+}
+
+function rdl_page(name, prefix, i, n, register) {
+    printf "addrmap %s {\n    littleendian;\n", name
     for (i = 1; i <= regs; i++) {
-        # The halves of ARRIVAL are the same bits as ARRIVAL.
-        if (page[i] != prefix || reg[i] ~ /ARRIVED_COUNT|REG_SEQUENCE/)
+        register = name_of(reg[i])
+        # The halves of ARRIVAL are its fields.
+        if (page[i] != prefix || (prefix == "REG" && register ~ /^(ARRIVED_COUNT|SEQUENCE)$/))
             continue
-        rw = access[i] == "RO" ? "r" : access[i] == "WO" ? "w" : "rw"
-        size = width[i] * 8
-        printf "    reg { regwidth = %d; accesswidth = %d; field { sw = %s; hw = rw; desc = \"%s\"; } value[%d:0]; } %s%s @ %s;\n",
-            size, size, rw, text[i], size - 1, name_of(reg[i]), (number[i] > 1 ? "[" number[i] "]" : ""), value[reg[i]]
+        printf "    reg {\n        regwidth = %d; accesswidth = %d; desc = \"%s: %s\";\n", width[i] * 8, width[i] * 8, access[i], text[i]
+        for (n = 1; n <= fields[register]; n++)
+            rdl_field(i, field_name[register, n], field_low[register, n], field_size[register, n], field_text[register, n])
+        if (!fields[register])
+            rdl_field(i, "VALUE", 0, width[i] * 8, text[i])
+        printf "    } %s%s @ %s;\n", register, (number[i] > 1 ? "[" number[i] "]" : ""), value[reg[i]]
     }
     print "};\n"
 }
 
-function end_json(i) {
+function end_json(i, n, register) {
     print "{\n  \"source\": \"gba/spec/device.md\",\n  \"values\": {"
     for (i = 1; i <= macros; i++)
         printf "    \"%s\": \"%s\"%s\n", macro[i], value[macro[i]], i < macros ? "," : ""
     print "  },\n  \"registers\": ["
-    for (i = 1; i <= regs; i++)
-        printf "    {\"name\": \"%s\", \"page\": \"%s\", \"offset\": \"%s\", \"width\": %d, \"count\": %d, \"access\": \"%s\"}%s\n",
-            reg[i], page[i], value[reg[i]], width[i], number[i], access[i], i < regs ? "," : ""
+    for (i = 1; i <= regs; i++) {
+        register = name_of(reg[i])
+        printf "    {\"name\": \"%s\", \"page\": \"%s\", \"offset\": \"%s\", \"width\": %d, \"count\": %d, \"access\": \"%s\", \"reset\": %s, \"fields\": [",
+            reg[i], page[i], value[reg[i]], width[i], number[i], access[i], (reset[i] == "-" ? "null" : hex(reset[i]))
+        for (n = 1; n <= fields[register]; n++)
+            printf "%s{\"name\": \"%s\", \"low\": %d, \"bits\": %d}", (n > 1 ? ", " : ""), field_name[register, n],
+                field_low[register, n], field_size[register, n]
+        print "]}" (i < regs ? "," : "")
+    }
     print "  ]\n}"
 }
 
@@ -74,22 +112,26 @@ function end_sv(i) {
 }
 
 function end_rdl() {
-    print "// Generated from gba/spec/device.md by map.awk. ARRIVAL has names for its halves: ARRIVED_COUNT, SEQUENCE."
+    print "// Generated from gba/spec/device.md by map.awk. A description begins with the access of device.md."
     rdl_page("gba_group", "REG")
     rdl_page("gba_device_page", "DEV")
     rdl_page("gba_port_page", "PORT")
     rdl_page("gba_doorbell", "BELL")
-    printf "addrmap gba_table {\n    default littleendian;\n    reg { regwidth = 64; accesswidth = 64; field { sw = rw; hw = rw; } value[63:0]; } entry[%d];\n};\n\n",
-        value["GBA_MEMBERS_MAX"]
-    print "addrmap gba {"
-    printf "    gba_group group[%d] @ %s += %s;\n", value["GBA_GROUPS"], value["GBA_GROUP_BASE"], value["GBA_GROUP_STRIDE"]
-    printf "    gba_device_page device @ %s;\n    gba_port_page port @ %s;\n", value["GBA_DEVICE_BASE"], value["GBA_PORT_BASE"]
-    printf "    gba_table table[%d] @ %s += %s;\n", value["GBA_GROUPS"], value["GBA_TABLE_BASE"], value["GBA_TABLE_STRIDE"]
-    printf "    gba_doorbell doorbell[%d] @ %s += %s;\n};\n", value["GBA_GROUPS"], value["GBA_DOORBELL_BASE"],
+    print "addrmap gba_table {\n    littleendian;\n    reg {\n        regwidth = 64; accesswidth = 64; desc = \"RW: [TAB-1]\";"
+    print "        field { sw = rw; hw = r; desc = \"bus address of the release flag\"; } ADDRESS[63:0] = 0;"
+    printf "    } ENTRY[%d] @ 0x0;\n};\n\n", value["GBA_MEMBERS_MAX"]
+    print "addrmap gba {\n    littleendian;"
+    printf "    gba_group GROUP[%d] @ %s += %s;\n", value["GBA_GROUPS"], value["GBA_GROUP_BASE"], value["GBA_GROUP_STRIDE"]
+    printf "    gba_device_page DEVICE @ %s;\n    gba_port_page PORT @ %s;\n", value["GBA_DEVICE_BASE"], value["GBA_PORT_BASE"]
+    printf "    gba_table TABLE[%d] @ %s += %s;\n", value["GBA_GROUPS"], value["GBA_TABLE_BASE"], value["GBA_TABLE_STRIDE"]
+    printf "    gba_doorbell DOORBELL[%d] @ %s += %s;\n};\n", value["GBA_GROUPS"], value["GBA_DOORBELL_BASE"],
         value["GBA_DOORBELL_STRIDE"]
 }
 
 END {
+    for (i = 1; i <= regs; i++)
+        if (number[i] in value)
+            number[i] = value[number[i]]
     if (form == "sv") end_sv()
     else if (form == "json") end_json()
     else end_rdl()

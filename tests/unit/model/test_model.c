@@ -5,43 +5,52 @@
 
 /*
  * The tables of device.md, written down a second time and compared with the model's own table:
- * registers by page, with all accesses that they take.
+ * registers by page, with all accesses that they take, and their values after power-on. check-rules
+ * compares each row with device.md.
  */
+#define VARIES UINT64_MAX /* no value of its own */
 static const struct expected {
     uint32_t base, offset, count;
     uint8_t width;
-    bool read, write;
+    enum { RO, WO, RW, RWX, ROC, W1C } access;
+    uint64_t reset;
 } expected[] = {
-    {GBA_GROUP_BASE, GBA_REG_GROUP_ID, 1, 4, true, false},
-    {GBA_GROUP_BASE, GBA_REG_MEMBER_COUNT, 1, 4, true, true},
-    {GBA_GROUP_BASE, GBA_REG_CONTROL, 1, 4, true, true},
-    {GBA_GROUP_BASE, GBA_REG_STATUS, 1, 4, true, false},
-    {GBA_GROUP_BASE, GBA_REG_ARRIVAL, 1, 8, true, true},
-    {GBA_GROUP_BASE, GBA_REG_ARRIVED_COUNT, 1, 4, true, false},
-    {GBA_GROUP_BASE, GBA_REG_SEQUENCE, 1, 4, true, true},
-    {GBA_GROUP_BASE, GBA_REG_LAST_ERROR, 1, 4, true, false},
-    {GBA_GROUP_BASE, GBA_REG_GENERATION, 1, 4, true, false},
-    {GBA_GROUP_BASE, GBA_REG_MEMBER_MASK, GBA_MASK_WORDS, 8, true, true},
-    {GBA_GROUP_BASE, GBA_REG_ARRIVED_MASK, GBA_MASK_WORDS, 8, true, false},
-    {GBA_GROUP_BASE, GBA_REG_COUNTERS, GBA_COUNTERS, 8, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_ID, 1, 4, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_VERSION, 1, 4, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_GROUPS, 1, 4, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_MEMBERS_MAX, 1, 4, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_BAD_ACCESS, 1, 8, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_GROUPS_FREE, 1, 4, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_PORTS, 1, 4, true, false},
-    {GBA_DEVICE_BASE, GBA_DEV_UUID, 2, 8, true, false},
-    {GBA_TABLE_BASE, 0, GBA_MEMBERS_MAX, 8, true, true},
-    {GBA_DOORBELL_BASE, GBA_BELL_ARRIVAL, 2, 8, false, true}, /* and NOTIFY */
-    {GBA_PORT_BASE, GBA_PORT_NUMBER, 3, 4, true, false},
-    {GBA_PORT_BASE, GBA_PORT_IRQ_CAUSE, 1, 4, true, false},
-    {GBA_PORT_BASE, GBA_PORT_IRQ_MASK, 1, 4, true, true},
-    {GBA_PORT_BASE, GBA_PORT_GROUP, 2, 4, true, true},
-    {GBA_PORT_BASE, GBA_PORT_KEY, 1, 8, true, true},
-    {GBA_PORT_BASE, GBA_PORT_MEMBER, 3, 4, true, true},
-    {GBA_PORT_BASE, GBA_PORT_RESULT, 1, 4, true, false},
-    {GBA_PORT_BASE, GBA_PORT_EVENTS, GBA_GROUPS, 4, true, true},
+    {GBA_GROUP_BASE, GBA_REG_GROUP_ID, 1, 4, RO, VARIES},
+    {GBA_GROUP_BASE, GBA_REG_MEMBER_COUNT, 1, 4, ROC, 0},
+    {GBA_GROUP_BASE, GBA_REG_CONTROL, 1, 4, ROC, 0},
+    {GBA_GROUP_BASE, GBA_REG_STATUS, 1, 4, RO, 0},
+    {GBA_GROUP_BASE, GBA_REG_ARRIVAL, 1, 8, RWX, 0},
+    {GBA_GROUP_BASE, GBA_REG_ARRIVED_COUNT, 1, 4, RO, 0},
+    {GBA_GROUP_BASE, GBA_REG_SEQUENCE, 1, 4, ROC, 0},
+    {GBA_GROUP_BASE, GBA_REG_LAST_ERROR, 1, 4, RO, 0},
+    {GBA_GROUP_BASE, GBA_REG_GENERATION, 1, 4, RO, 0},
+    {GBA_GROUP_BASE, GBA_REG_MEMBER_MASK, 12, 8, ROC, 0},
+    {GBA_GROUP_BASE, GBA_REG_ARRIVED_MASK, 12, 8, RO, 0},
+    {GBA_GROUP_BASE, GBA_REG_COUNTERS, 10, 8, RO, 0},
+    {GBA_DEVICE_BASE, GBA_DEV_ID, 1, 4, RO, 809583175},
+    {GBA_DEVICE_BASE, GBA_DEV_VERSION, 1, 4, RO, 131072},
+    {GBA_DEVICE_BASE, GBA_DEV_GROUPS, 1, 4, RO, VARIES},
+    {GBA_DEVICE_BASE, GBA_DEV_MEMBERS_MAX, 1, 4, RO, 708},
+    {GBA_DEVICE_BASE, GBA_DEV_BAD_ACCESS, 1, 8, RO, 0},
+    {GBA_DEVICE_BASE, GBA_DEV_GROUPS_FREE, 1, 4, RO, VARIES},
+    {GBA_DEVICE_BASE, GBA_DEV_PORTS, 1, 4, RO, VARIES},
+    {GBA_DEVICE_BASE, GBA_DEV_UUID, 2, 8, RO, VARIES},
+    {GBA_PORT_BASE, GBA_PORT_NUMBER, 1, 4, RO, VARIES},
+    {GBA_PORT_BASE, GBA_PORT_QUOTA, 1, 4, RO, VARIES},
+    {GBA_PORT_BASE, GBA_PORT_HELD, 1, 4, RO, 0},
+    {GBA_PORT_BASE, GBA_PORT_IRQ_CAUSE, 1, 4, RO, 0},
+    {GBA_PORT_BASE, GBA_PORT_IRQ_MASK, 1, 4, RW, 0},
+    {GBA_PORT_BASE, GBA_PORT_GROUP, 1, 4, RW, 0},
+    {GBA_PORT_BASE, GBA_PORT_GENERATION, 1, 4, RW, 0},
+    {GBA_PORT_BASE, GBA_PORT_KEY, 1, 8, RW, 0},
+    {GBA_PORT_BASE, GBA_PORT_MEMBER, 1, 4, RW, 0},
+    {GBA_PORT_BASE, GBA_PORT_VALUE, 1, 4, RW, 0},
+    {GBA_PORT_BASE, GBA_PORT_COMMAND, 1, 4, RWX, 0},
+    {GBA_PORT_BASE, GBA_PORT_RESULT, 1, 4, RO, 0},
+    {GBA_PORT_BASE, GBA_PORT_EVENTS, 32, 4, W1C, 0},
+    {GBA_DOORBELL_BASE, GBA_BELL_ARRIVAL, 1, 8, WO, VARIES},
+    {GBA_DOORBELL_BASE, GBA_BELL_NOTIFY, 1, 8, WO, VARIES},
+    {GBA_TABLE_BASE, 0, GBA_MEMBERS_MAX, 8, RW, 0},
 };
 #define EXPECTED (sizeof(expected) / sizeof(expected[0]))
 
@@ -54,7 +63,7 @@ static bool takes(uint32_t address, uint8_t width, bool write)
 
         for (uint32_t n = 0; n < reg->count; n++) {
             if (address == reg->base + reg->offset + n * reg->width && width == reg->width)
-                return write ? reg->write : reg->read;
+                return reg->access != (write ? RO : WO);
         }
     }
     return false;
@@ -161,7 +170,7 @@ BENCH_TEST(test_ACC_6_reads_change_nothing, 1)
     for (size_t i = 0; i < EXPECTED; i++) {
         const struct expected *reg = &expected[i];
 
-        for (uint32_t n = 0; reg->read && n < reg->count; n++) {
+        for (uint32_t n = 0; reg->access != WO && n < reg->count; n++) {
             bench_read(reg->width, reg->base + reg->offset + n * reg->width);
             bench_is(&before);
         }
@@ -229,6 +238,25 @@ TEST(test_CFG_8_power_on)
 
         memset(&zero, 0, sizeof(zero));
         assert_memory_equal(&zero, &bench.group[group], sizeof(zero));
+    }
+    for (size_t i = 0; i < EXPECTED; i++) {
+        const struct expected *reg = &expected[i];
+        uint32_t last = reg->count - 1;
+
+        for (uint32_t n = 0; n <= last; n += last + (last == 0)) {
+            uint32_t address = reg->base + reg->offset + n * reg->width;
+
+            if (reg->access != WO && reg->reset != VARIES)
+                assert_true(bench_read(reg->width, address) == reg->reset);
+            if (reg->access == ROC) {
+                assert_int_equal(bench_access(true, reg->width, address, 0), GBA_ERROR_CONFIG);
+                bench_power_on(32); /* the error was counted */
+            }
+            if (reg->access == RW && reg->base == GBA_PORT_BASE) {
+                bench_write(reg->width, address, 1u << n);
+                assert_true(bench_read(reg->width, address) == 1u << n);
+            }
+        }
     }
 }
 
