@@ -37,7 +37,8 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/team/test_watchdog
 # The model of the device, by rules of gba/spec/device.md. These link nothing but the model: it is
 # pure.
-GBA_MODEL_TESTS = tests/unit/model/test_control_search
+# test_overlap can run on a design.
+GBA_MODEL_TESTS = tests/unit/model/test_control_search tests/rtl/test_overlap
 # These can also run beside a design, and write the vectors.
 GBA_RULE_TESTS = tests/unit/model/test_model tests/unit/model/test_model_errors tests/unit/model/test_model_rounds \
 	tests/unit/model/test_control tests/unit/model/test_ports
@@ -47,14 +48,13 @@ GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch
 GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/algo/test_exchange \
 	tests/unit/tools/test_info
 if HAVE_CMOCKA
-check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS) \
-	tests/rtl/random
+check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 endif
 tests/unit/%.$(OBJEXT) tests/conformance/%.$(OBJEXT) tests/switch/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_UNIT_TESTS): private LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 $(GBA_UNIT_TESTS): gba/libgbacore.la
-$(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+$(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) -ldl
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
 GBA_LOCKSTEP = tests/rtl/liblockstep.la tests/rtl/libfirmware.la
 # Automake does not clean these.
@@ -64,10 +64,9 @@ tests_rtl_liblockstep_la_SOURCES = tests/rtl/lockstep.h tests/rtl/lockstep.c tes
 	tests/rtl/rules.c
 tests_rtl_libfirmware_la_SOURCES = $(sim_libgbamodel_la_SOURCES)
 tests_rtl_libfirmware_la_CPPFLAGS = $(AM_CPPFLAGS) -include sim/rtl/firmware.h
-tests_rtl_random_SOURCES = tests/rtl/random.c tests/fuzz/fuzz_model.c
-tests/rtl/%.lo: private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
-$(GBA_RULE_TESTS) tests/rtl/random: private LDADD = $(GBA_LOCKSTEP) $(CMOCKA_LIBS) -ldl
-$(GBA_RULE_TESTS) tests/rtl/random: $(GBA_LOCKSTEP)
+tests/rtl/%.lo tests/rtl/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
+$(GBA_RULE_TESTS): private LDADD = $(GBA_LOCKSTEP) $(CMOCKA_LIBS) -ldl
+$(GBA_RULE_TESTS): $(GBA_LOCKSTEP)
 # The vectors that make installs. A release has them, because neither a machine without cmocka nor a build for another
 # architecture can make them. So they depend on no program.
 if HAVE_VECTORS
@@ -276,7 +275,7 @@ conformance: tests/conformance/conformance_device
 	GBA_CONFORMANCE_DEVICE=$(DEVICE) tests/conformance/conformance_device
 # The rules on a design of somebody else, which is a library: make conformance-rtl DUT=/path/lib.so.
 .PHONY: conformance-rtl
-conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/random
+conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/test_overlap
 	$(srcdir)/contrib/maint/check-rtl --dut $(DUT) .
 # gba-switchd with the RTL in the place of the model: rtl/gba-switchd-rtl.
 .PHONY: gba-switchd-rtl
@@ -402,7 +401,7 @@ TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
 EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
-EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c tests/rtl/test_together.c
+EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c
 EXTRA_DIST += gba/algo/README.md
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.

@@ -10,11 +10,13 @@
  */
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 
 #include "Vgba_device.h"
 #include "verilated.h"
 
 extern "C" {
+#include "gba/spec/gba_dut.h"
 #include "sim/model/control.h"
 #include "sim/model/event.h"
 #include "sim/model/port.h"
@@ -49,13 +51,24 @@ enum {
     M_BAD_ACCESS = M_COUNTER + 10
 };
 
+/* A change of the link of a port that waits for the control unit. */
+struct link {
+    uint32_t port, up, quota;
+};
+
 struct rtl {
     struct rtl *next;
     struct gba_model *model;
     struct gba_model known;            /* what the design has */
-    struct gba_model_effects *effects; /* of the access under way; NULL: there must be none */
+    struct gba_model_effects *effects; /* of this cycle, or of the access under way */
     Vgba_device *top;
-    uint64_t random; /* of the stalls */
+    std::deque<struct gba_model_access> queue[LANES]; /* the first one is offered */
+    std::deque<uint32_t> answers[LANES];              /* the ports of accesses that were taken */
+    struct gba_model_access taken;                    /* the last one */
+    std::deque<struct link> links;
+    std::deque<struct gba_dut_event> events;
+    bool stalled[GBA_PORTS_MAX]; /* the host takes no release store */
+    uint64_t random;             /* of the stalls */
     uint32_t groups_free;
     bool writing; /* the bench writes the memories: the model has the values already */
 };
@@ -72,16 +85,33 @@ __attribute__((constructor)) static void options_read(void)
     options.stalls = stalls != NULL ? (uint32_t)atoi(stalls) % 100 : 0;
 }
 
+static void event(struct rtl *rtl, uint32_t kind, uint32_t port, uint64_t address, uint64_t value)
+{
+    rtl->events.push_back({kind, port, address, value});
+}
+
+static void interrupt(struct rtl *rtl, uint32_t port)
+{
+    event(rtl, GBA_DUT_INTERRUPT, port, 0, 0);
+    gba_model_interrupt(port, rtl->effects);
+}
+
+static void store(struct rtl *rtl, const struct gba_model_release *release)
+{
+    event(rtl, GBA_DUT_STORE, release->port, release->address, release->sequence);
+    if (rtl->effects->releases < GBA_MEMBERS_MAX)
+        rtl->effects->release[rtl->effects->releases++] = *release;
+}
+
 static void take_release(struct rtl *rtl)
 {
-    struct gba_model_effects *effects = rtl->effects;
     const Vgba_device *top = rtl->top;
     const struct gba_model_group *group = &rtl->model->group[top->rel_group];
     struct gba_model_release release = {top->rel_address, top->rel_member, top->rel_sequence,
                                         top->rel_port};
 
     if (!top->rel_multicast) {
-        effects->release[effects->releases++] = release;
+        store(rtl, &release);
         return;
     }
     /* What the egress of the ports does: each looks up the addresses of its members. */
@@ -91,8 +121,23 @@ static void take_release(struct rtl *rtl)
         release.member = member;
         release.address = group->table[member];
         release.port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u;
-        effects->release[effects->releases++] = release;
+        store(rtl, &release);
     }
+}
+
+/* Whether the store that is offered leaves through a port that takes none. */
+static bool is_stalled(const struct rtl *rtl)
+{
+    const struct gba_model_group *group = &rtl->model->group[rtl->top->rel_group];
+    bool stalled = !rtl->top->rel_multicast && rtl->stalled[rtl->top->rel_port];
+
+    for (uint64_t bits = rtl->top->rel_multicast ? rtl->top->rel_set : 0; bits != 0;
+         bits &= bits - 1) {
+        uint32_t member = rtl->top->rel_member + (uint32_t)__builtin_ctzll(bits);
+
+        stalled = stalled || (group->bound[member] != 0 && rtl->stalled[group->bound[member] - 1]);
+    }
+    return stalled;
 }
 
 /* The half of a cycle before the edge: the outputs follow the inputs. */
@@ -102,6 +147,10 @@ static void settle(struct rtl *rtl)
     rtl->top->rel_ready = options.stalls == 0 || (rtl->random >> 33) % 100 >= options.stalls;
     rtl->top->clk = 0;
     rtl->top->eval();
+    if (rtl->top->rel_valid && is_stalled(rtl)) {
+        rtl->top->rel_ready = 0;
+        rtl->top->eval();
+    }
 }
 
 static void edge(struct rtl *rtl)
@@ -117,7 +166,7 @@ static void edge(struct rtl *rtl)
             options.first_release = options.cycles;
     }
     if (top->irq_valid)
-        gba_model_interrupt(top->irq_port, rtl->effects);
+        interrupt(rtl, top->irq_port);
     accepted = top->req_ready;
     now = rtl;
     top->clk = 1;
@@ -369,17 +418,30 @@ static void write_changes(struct rtl *rtl, int only)
     rtl->top->cu_hold = 0;
 }
 
+/* Write what the firmware has changed, and interrupt the ports. */
+static void write_made(struct rtl *rtl, const struct gba_model_effects *made)
+{
+    write_changes(rtl, -1);
+    for (uint32_t port = 0; made->interrupt && port < GBA_PORTS_MAX; port++) {
+        if ((made->interrupts[port / 64] >> port % 64 & 1) != 0)
+            interrupt(rtl, port);
+    }
+}
+
 /* Execute the firmware on an access of the mailbox. */
 static void run_firmware(struct rtl *rtl, const struct gba_model_access *access)
 {
     uint32_t offset = access->address - GBA_PORT_BASE;
 
+    struct gba_model_effects made;
+
+    gba_model_clear(&made);
     rtl->top->cu_result = 0;
     if (access->write)
-        (void)gba_model_port_store(rtl->model, access, offset, rtl->effects); /* never refused */
+        (void)gba_model_port_store(rtl->model, access, offset, &made); /* never refused */
     else
         rtl->top->cu_result = gba_model_port_load(rtl->model, access->port, offset);
-    write_changes(rtl, -1);
+    write_made(rtl, &made);
     rtl->top->cu_done = 1;
     tick(rtl);
     rtl->top->cu_done = 0;
@@ -411,50 +473,71 @@ static void request(Vgba_device *top, const struct gba_model_access *access)
     top->req_value[2 * lane + 1] = (uint32_t)(access->value >> 32);
 }
 
-/* Make accesses; no other one with one of the mailbox. outcomes: NULL for one access. */
-static void make(struct rtl *rtl, const struct gba_model_access *accesses, uint32_t count,
-                 struct gba_rtl_outcome *outcomes, struct gba_model_effects *effects)
+/* Make the oldest change of a link, when the control unit has the memories. */
+static void change_link(struct rtl *rtl)
+{
+    struct link link = rtl->links.front();
+    struct gba_model_effects made;
+
+    rtl->top->cu_hold = 1;
+    settle(rtl);
+    if (!rtl->top->cu_held)
+        return;
+    rtl->links.pop_front();
+    gba_model_clear(&made);
+    if (link.up)
+        gba_firmware_port_up(rtl->model, link.port, link.quota);
+    else
+        gba_firmware_port_down(rtl->model, link.port, &made);
+    event(rtl, GBA_DUT_LINK, link.port, 0, link.up);
+    write_made(rtl, &made);
+    settle(rtl);
+}
+
+/* One cycle of the clock, and what the control unit does meanwhile. Returns whether nothing is left
+ * to do. */
+static bool cycle(struct rtl *rtl)
 {
     Vgba_device *top = rtl->top;
-    uint32_t next[LANES] = {}, now_made[LANES] = {}, last = 0;
+    uint32_t accepted;
+    bool idle = true;
 
-    gba_model_clear(effects);
-    rtl->effects = effects;
-    options.first_release = 0;
-    options.began = options.cycles;
-    for (bool done = false; !done; edge(rtl)) {
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            uint32_t *i = &next[lane];
-
-            if ((top->req_valid >> lane & 1) != 0)
-                continue;
-            while (*i < count && accesses[*i].port % LANES != lane)
-                ++*i;
-            if (*i == count)
-                continue;
-            request(top, &accesses[*i]);
-            now_made[lane] = (*i)++;
-        }
-        settle(rtl);
-        if (top->cu_request) {
-            run_firmware(rtl, accesses);
-            settle(rtl);
-        }
-        if (top->resp_valid) { /* of the access that was taken last */
-            effects->value = top->resp_value;
-            effects->error = top->resp_error;
-            effects->completed = top->resp_completed;
-            if (outcomes != NULL)
-                outcomes[last].value = top->resp_value;
-        }
-        if (outcomes != NULL && top->req_ready != 0) {
-            last = now_made[__builtin_ctz(top->req_ready)];
-            outcomes[last].taken = options.cycles;
-        }
-        done = top->idle;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        if ((top->req_valid >> lane & 1) == 0 && !rtl->queue[lane].empty())
+            request(top, &rtl->queue[lane].front());
     }
-    rtl->model->bad_access = rtl->known.bad_access = top->bad_access;
-    rtl->effects = NULL;
+    settle(rtl);
+    if (top->cu_request) {
+        run_firmware(rtl, &rtl->taken);
+        settle(rtl);
+    }
+    if (top->resp_valid) {
+        std::deque<uint32_t> *ports = &rtl->answers[top->resp_lane];
+
+        rtl->effects->value = top->resp_value;
+        rtl->effects->error = top->resp_error;
+        rtl->effects->completed = top->resp_completed;
+        event(rtl, GBA_DUT_ANSWERED, ports->empty() ? top->resp_lane : ports->front(), 0,
+              top->resp_value);
+        if (!ports->empty())
+            ports->pop_front();
+    }
+    if (!rtl->links.empty() && !top->cu_request) {
+        change_link(rtl);
+        idle = false;
+    }
+    idle = idle && top->idle;
+    accepted = top->req_ready;
+    edge(rtl); /* the stores of the cycle come first */
+    if (accepted != 0) {
+        uint32_t lane = (uint32_t)__builtin_ctz(accepted);
+
+        rtl->taken = rtl->queue[lane].front();
+        rtl->queue[lane].pop_front();
+        rtl->answers[lane].push_back(rtl->taken.port);
+        event(rtl, GBA_DUT_TAKEN, rtl->taken.port, 0, 0);
+    }
+    return idle;
 }
 
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
@@ -463,14 +546,16 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
     struct rtl *rtl = find(model);
 
     write_changes(rtl, gba_model_group_of(model, access->address));
-    make(rtl, access, 1, NULL, effects);
-}
-
-void gba_rtl_together(struct gba_model *model, const struct gba_model_access *accesses,
-                      uint32_t count, struct gba_rtl_outcome *outcomes,
-                      struct gba_model_effects *effects)
-{
-    make(find(model), accesses, count, outcomes, effects);
+    gba_model_clear(effects);
+    rtl->effects = effects;
+    options.first_release = 0;
+    options.began = options.cycles;
+    rtl->queue[access->port % LANES].push_back(*access);
+    while (!cycle(rtl))
+        ;
+    model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
+    rtl->events.clear();
+    rtl->effects = NULL;
 }
 
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
@@ -493,33 +578,53 @@ void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_mode
     write_changes(find(model), -1);
 }
 
+/* The reset, for one cycle. */
+static void reset(struct rtl *rtl)
+{
+    const uint64_t uuid[2] = {rtl->model->uuid[0], rtl->model->uuid[1]};
+    struct gba_model_effects lost = {};
+
+    gba_firmware_init(rtl->model, rtl->model->groups, rtl->model->ports, uuid);
+    rtl->known = *rtl->model;
+    rtl->groups_free = rtl->model->groups;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        rtl->queue[lane].clear();
+        rtl->answers[lane].clear();
+    }
+    rtl->links.clear();
+    rtl->effects = &lost;
+    rtl->top->cu_hold = 0;
+    rtl->top->req_valid = 0;
+    rtl->top->rst = 1;
+    rtl->writing = true;
+    tick(rtl);
+    tick(rtl); /* after the first one an answer or an interrupt may be left */
+    rtl->writing = false;
+    rtl->top->rst = 0;
+    rtl->events.clear();
+    rtl->effects = NULL;
+}
+
 void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
                     const uint64_t uuid[2])
 {
     struct rtl *rtl = find(model);
 
     if (rtl == NULL) {
-        rtl = static_cast<struct rtl *>(calloc(1, sizeof *rtl));
-        if (rtl == NULL)
-            abort(); /* the function of the model cannot fail */
+        rtl = new struct rtl();
         rtl->top = new Vgba_device(new VerilatedContext);
         rtl->model = model;
         rtl->next = all;
         all = rtl;
     }
     gba_firmware_init(model, groups, ports, uuid);
-    rtl->known = *model;
-    rtl->groups_free = groups;
     rtl->top->groups = groups;
     rtl->top->ports = ports;
     rtl->top->multicast = options.multicast;
     for (int i = 0; i < 4; i++)
         rtl->top->uuid[i] = (uint32_t)(uuid[i / 2] >> 32 * (i % 2));
+    reset(rtl);
     rtl->writing = true;
-    rtl->top->rst = 1;
-    rtl->top->req_valid = 0;
-    tick(rtl);
-    rtl->top->rst = 0;
     do
         tick(rtl);
     while (!rtl->top->idle);
@@ -529,4 +634,89 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
 struct gba_rtl_options *gba_rtl_options(void)
 {
     return &options;
+}
+
+/* The design as the table of gba_dut.h. */
+static void *dut_create(uint32_t groups, uint32_t ports, const uint64_t uuid[2])
+{
+    struct gba_model *model = new struct gba_model;
+
+    gba_model_init(model, groups, ports, uuid);
+    return find(model);
+}
+
+static void dut_destroy(void *device)
+{
+    struct rtl *rtl = static_cast<struct rtl *>(device), **at = &all;
+
+    while (*at != rtl)
+        at = &(*at)->next;
+    *at = rtl->next;
+    delete rtl->model;
+    delete rtl->top;
+    delete rtl;
+}
+
+static void dut_reset(void *device)
+{
+    reset(static_cast<struct rtl *>(device));
+}
+
+static void dut_access(void *device, const struct gba_dut_access *a)
+{
+    struct rtl *rtl = static_cast<struct rtl *>(device);
+
+    rtl->queue[a->port % LANES].push_back(
+        {a->write != 0, (uint8_t)a->width, (uint16_t)a->port, a->address, a->value, a->random});
+}
+
+static void dut_link(void *device, uint32_t port, uint32_t up, uint32_t quota)
+{
+    static_cast<struct rtl *>(device)->links.push_back({port, up, quota});
+}
+
+static void dut_ready(void *device, uint32_t port, uint32_t ready)
+{
+    static_cast<struct rtl *>(device)->stalled[port] = ready == 0;
+}
+
+static int dut_advance(void *device, uint32_t cycles)
+{
+    struct rtl *rtl = static_cast<struct rtl *>(device);
+    struct gba_model_effects effects; /* the events have the same */
+    bool idle = false;
+
+    rtl->effects = &effects;
+    for (uint32_t i = 0; i < cycles && !idle; i++) {
+        gba_model_clear(&effects);
+        idle = cycle(rtl);
+    }
+    rtl->effects = NULL;
+    rtl->model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
+    return idle;
+}
+
+static int dut_event(void *device, struct gba_dut_event *event)
+{
+    struct rtl *rtl = static_cast<struct rtl *>(device);
+
+    if (rtl->events.empty())
+        return 0;
+    *event = rtl->events.front();
+    rtl->events.pop_front();
+    return 1;
+}
+
+const struct gba_dut *gba_dut(void)
+{
+    static const struct gba_dut table = {
+        GBA_DUT_VERSION, {2, 6, 1, 384, 0}, dut_create, dut_destroy, dut_reset,
+        dut_access,      dut_link,          dut_ready,  dut_advance, dut_event};
+
+    return &table;
+}
+
+extern "C" const void *gba_dut_state(void *device)
+{
+    return static_cast<struct rtl *>(device)->model;
 }

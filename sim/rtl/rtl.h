@@ -27,17 +27,4 @@ struct gba_rtl_options {
 
 struct gba_rtl_options *gba_rtl_options(void);
 
-/* What became of an access that was made together with others. */
-struct gba_rtl_outcome {
-    uint64_t value, taken; /* of a read; the cycle in which it took effect */
-};
-
-/*
- * Make accesses at once: each lane those of its ports, in the order of the array. None is a
- * command. effects: the stores and interrupts of all. On return the design is idle.
- */
-void gba_rtl_together(struct gba_model *model, const struct gba_model_access *accesses,
-                      uint32_t count, struct gba_rtl_outcome *outcomes,
-                      struct gba_model_effects *effects);
-
 #endif

@@ -38,7 +38,7 @@ $(runtime): %.o: $(root)/include/%.cpp
 firmware_%.o: $(TOP)/sim/model/%.c $(wildcard $(TOP)/sim/model/*.h) $(TOP)/sim/rtl/firmware.h
 	$(CC) $(CFLAGS) -include $(TOP)/sim/rtl/firmware.h -c $< -o $@
 
-adapter.o: $(TOP)/sim/rtl/adapter.cc $(TOP)/sim/rtl/rtl.h design.o
+adapter.o: $(TOP)/sim/rtl/adapter.cc $(TOP)/sim/rtl/rtl.h $(TOP)/gba/spec/gba_dut.h design.o
 	$(CXX) $(CXXFLAGS) -Wall -Werror -c $< -o $@
 
 libgbartl.so: design.o adapter.o $(runtime) $(firmware)
@@ -66,22 +66,13 @@ rules: $(addprefix test_,$(rules))
 .PHONY: all rules
 
 # A design as a library of gba_dut.h: this one, and one with faults.
-dut-rtl.so: libgbartl.so dut.o
-	$(CC) -shared -o $@ dut.o design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
-
-dut.o: $(TOP)/sim/model/dut.c $(TOP)/gba/spec/gba_dut.h
-	$(CC) $(CFLAGS) -c $< -o $@
+dut-rtl.so: libgbartl.so
+	$(CC) -shared -o $@ design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
 
 # Its state is not looked at, as that of any other design.
 dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
 	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
 		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
-
-# The fuzzer of gba-switchd's sessions, in lockstep.
-fuzz_switch: $(TOP)/tests/rtl/random.c $(TOP)/tests/switch/fuzz_switch.c $(BUILD)/tests/rtl/random
-	$(CC) $(CFLAGS) $(filter %.c,$^) $(filter-out $(BUILD)/sim/switch/gba_switchd-%.o,$(switchd)) -o $@ \
-		$(addprefix $(BUILD)/tests/rtl/.libs/,liblockstep.a libfirmware.a) \
-		$(BUILD)/gba/.libs/libgbatext.a $(BUILD)/sim/.libs/libgbaprotocol.a -levent_core $(MUNGE_LIBS) -ldl -pthread
 
 # Numbers of README.md.
 size: $(sources)
@@ -90,7 +81,3 @@ size: $(sources)
 		tee -o size-$(GROUPS)-$(MEMBERS).txt stat; memory -nomap; opt_clean; techmap; opt; abc -g AND,XOR,MUX; opt_clean; \
 		tee -a size-$(GROUPS)-$(MEMBERS).txt stat"
 .PHONY: size
-
-# Accesses at the same time.
-test_together: $(TOP)/tests/rtl/test_together.c libgbartl.so $(TOP)/sim/rtl/rtl.h
-	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -lcmocka -Wl,-rpath,'$$ORIGIN'

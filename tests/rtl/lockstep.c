@@ -49,6 +49,14 @@ static void load(const char *path)
     }
 }
 
+static const char *rule_of_command(uint64_t command)
+{
+    static const char *const commands[] = {"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5",
+                                           "CMD-6", "CMD-1", "CMD-1", "CMD-9"};
+
+    return commands[command <= GBA_CMD_MEMBER ? command : 0];
+}
+
 /* The rule of a register of a group, a device page or a port page. */
 static const char *rule_of_read(const struct gba_model_access *access)
 {
@@ -64,7 +72,9 @@ static const char *rule_of_read(const struct gba_model_access *access)
     if (address >= GBA_DEVICE_BASE && address < GBA_DEVICE_BASE + GBA_DEVICE_SIZE)
         return offset == GBA_DEV_BAD_ACCESS ? "DEV-4" : "DEV-1";
     if (address >= GBA_PORT_BASE && address < GBA_PORT_BASE + GBA_PORT_SIZE)
-        return offset >= GBA_PORT_EVENTS || offset == GBA_PORT_IRQ_CAUSE ? "IRQ-1" : "CMD-1";
+        return offset >= GBA_PORT_EVENTS || offset == GBA_PORT_IRQ_CAUSE
+                   ? "IRQ-1"
+                   : rule_of_command(model->port[access->port % GBA_PORTS_MAX].command);
     if (address >= GBA_TABLE_BASE)
         return "PORT-5";
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -79,8 +89,6 @@ static const char *rule_of_write(const struct gba_model_access *access,
                                  const struct gba_model_effects *effects)
 {
     static const char *const errors[] = {"", "ACC-1", "ARR-6", "ARR-2", "ARR-2", "CFG-9"};
-    static const char *const commands[] = {"CMD-1", "CMD-2", "CMD-3", "CMD-4", "CMD-5",
-                                           "CMD-6", "CMD-1", "CMD-1", "CMD-9"};
     int group = gba_model_group_of(model, access->address);
     uint32_t address = access->address;
 
@@ -108,8 +116,35 @@ static const char *rule_of_write(const struct gba_model_access *access,
     if (group >= 0 && address >= GBA_TABLE_BASE)
         return access->value == 0 ? "TAB-3" : "TAB-4";
     if (address == GBA_PORT_REG(GBA_PORT_COMMAND))
-        return commands[access->value <= GBA_CMD_MEMBER ? access->value : 0];
+        return rule_of_command(access->value);
     return "IRQ-2";
+}
+
+/* What the design did since it was idle. */
+static struct {
+    uint64_t value; /* of the access that ended last */
+    uint32_t stores;
+    struct gba_dut_event store[2 * GBA_MEMBERS_MAX];
+    uint64_t interrupts[GBA_MODEL_PORT_WORDS];
+} did;
+
+/* Let the design work until it has nothing left to do. */
+static void work(void)
+{
+    struct gba_dut_event event;
+
+    did.stores = 0;
+    memset(did.interrupts, 0, sizeof did.interrupts);
+    if (dut->advance(device, CYCLES_MAX) == 0)
+        lockstep_fail("REL-2", "the design does not end an access within %u cycles", CYCLES_MAX);
+    while (dut->event(device, &event) != 0) {
+        if (event.kind == GBA_DUT_ANSWERED)
+            did.value = event.value;
+        else if (event.kind == GBA_DUT_STORE && did.stores < 2 * GBA_MEMBERS_MAX)
+            did.store[did.stores++] = event;
+        else if (event.kind == GBA_DUT_INTERRUPT)
+            did.interrupts[event.port / 64 % GBA_MODEL_PORT_WORDS] |= 1ull << event.port % 64;
+    }
 }
 
 static uint64_t on_design(const struct gba_model_access *access)
@@ -120,46 +155,45 @@ static uint64_t on_design(const struct gba_model_access *access)
                                      .address = access->address,
                                      .value = access->value,
                                      .random = access->random};
-    uint64_t value = dut->access(device, &a);
 
-    if (dut->advance(device, CYCLES_MAX) == 0)
-        lockstep_fail("REL-2", "the design does not end an access within %u cycles", CYCLES_MAX);
-    return value;
+    dut->access(device, &a);
+    work();
+    return did.value;
 }
 
-/* The stores and interrupts. */
+/* The stores, those of each port in their order, and the interrupts. */
 static void same_effects(const char *rule, const struct gba_model_effects *effects)
 {
-    uint64_t interrupts[GBA_MODEL_PORT_WORDS] = {0};
-    struct gba_dut_store store;
-    uint32_t stores = 0, port;
+    static bool made[GBA_MEMBERS_MAX];
 
-    for (; dut->store(device, &store) != 0; stores++) {
-        const struct gba_model_release *release = &effects->release[stores];
+    memset(made, 0, sizeof made);
+    for (uint32_t i = 0; i < did.stores; i++) {
+        const struct gba_dut_event *store = &did.store[i];
+        const struct gba_model_release *release = effects->release;
+        uint32_t n = 0;
 
-        if (stores >= effects->releases)
+        while (n < effects->releases && (made[n] || release[n].port != store->port))
+            n++;
+        if (n == effects->releases)
             lockstep_fail(effects->completed       ? "REL-2"
                           : effects->releases != 0 ? rule
                                                    : "REL-4",
-                          "a store to %#llx that must not be", (unsigned long long)store.address);
-        if (store.address != release->address || store.value != release->sequence ||
-            store.port != release->port)
+                          "a store to %#llx that must not be", (unsigned long long)store->address);
+        made[n] = true;
+        if (store->address != release[n].address || store->value != release[n].sequence)
             lockstep_fail(effects->completed ? "REL-2" : rule,
-                          "store %u is %llu to %#llx by port %u, not %u to %#llx by port %u",
-                          stores, (unsigned long long)store.value,
-                          (unsigned long long)store.address, store.port, release->sequence,
-                          (unsigned long long)release->address, release->port);
+                          "store %u is %llu to %#llx by port %u, not %u to %#llx", i,
+                          (unsigned long long)store->value, (unsigned long long)store->address,
+                          store->port, release[n].sequence, (unsigned long long)release[n].address);
     }
-    if (stores != effects->releases)
-        lockstep_fail(effects->completed ? "REL-2" : rule, "%u stores, not %u", stores,
+    if (did.stores != effects->releases)
+        lockstep_fail(effects->completed ? "REL-2" : rule, "%u stores, not %u", did.stores,
                       effects->releases);
-    while (dut->interrupt(device, &port) != 0)
-        interrupts[port / 64 % GBA_MODEL_PORT_WORDS] |= 1ull << port % 64;
     for (uint32_t i = 0; i < GBA_MODEL_PORT_WORDS; i++) {
-        if (interrupts[i] != (effects->interrupt ? effects->interrupts[i] : 0))
+        if (did.interrupts[i] != (effects->interrupt ? effects->interrupts[i] : 0))
             lockstep_fail(effects->completed ? "NOTE-1" : "IRQ-3",
                           "interrupts of ports %u to %u: %#llx", i * 64, i * 64 + 63,
-                          (unsigned long long)interrupts[i]);
+                          (unsigned long long)did.interrupts[i]);
     }
 }
 
@@ -333,8 +367,8 @@ void gba_model_port_up(struct gba_model *m, uint32_t port, uint32_t quota)
     if (vectors != NULL)
         fprintf(vectors, "{\"port_up\": {\"port\": %u, \"quota\": %u}}\n", port, quota);
     if (dut != NULL) {
-        dut->port_up(device, port, quota);
-        (void)dut->advance(device, CYCLES_MAX);
+        dut->link(device, port, 1, quota);
+        work();
     }
     remember(-1);
 }
@@ -349,8 +383,8 @@ void gba_model_port_down(struct gba_model *m, uint32_t port, struct gba_model_ef
     if (vectors != NULL)
         fprintf(vectors, "{\"port_down\": {\"port\": %u}}\n", port);
     if (dut != NULL) {
-        dut->port_down(device, port);
-        (void)dut->advance(device, CYCLES_MAX);
+        dut->link(device, port, 0, 0);
+        work();
         same_effects("PORT-4", effects);
     }
     remember(-1);
