@@ -67,6 +67,33 @@ BENCH_TEST(test_CMD_2_generations_and_keys_differ, 1)
     }
 }
 
+/* From power-on on, because a design cannot be given a generation. */
+BENCH_TEST(test_CMD_2_no_generation_repeats, 1)
+{
+    for (uint32_t life = 1; life <= 300; life++) {
+        assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
+        assert_int_equal(generation, life);
+        assert_int_equal(call(0, GBA_CMD_FREE, 0, 0), GBA_RESULT_OK);
+    }
+}
+
+BENCH_TEST(test_CMD_3_each_bit_of_generation_and_key, 1)
+{
+    assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        uint64_t right = key;
+        uint32_t newest = generation;
+
+        key ^= 1ull << bit;
+        refused_call(1, GBA_CMD_JOIN, 0, 0, GBA_RESULT_STALE);
+        key = right;
+        generation ^= 1u << bit % 32;
+        refused_call(1, GBA_CMD_JOIN, 0, 0, GBA_RESULT_STALE);
+        generation = newest;
+    }
+    assert_int_equal(join(1, 0), GBA_RESULT_OK);
+}
+
 BENCH_TEST(test_CMD_2_quota, 4)
 {
     port_down(1);

@@ -93,6 +93,10 @@ BENCH_TEST(test_CNT_2_counters_survive_reset, 32)
         assert_int_equal(bench_counter(0, GBA_COUNTER_REPEATS), life);
         assert_int_equal(bench_counter(0, GBA_COUNTER_LATE), life);
     }
+    bench_arm(0, 2, 0);
+    for (uint32_t i = 0; i < 600; i++)
+        bench_arrive(0, 0, 1);
+    assert_int_equal(bench_counter(0, GBA_COUNTER_REPEATS), 3 + 599);
 }
 
 TEST_MAIN()

@@ -64,6 +64,13 @@ BENCH_TEST(test_ARR_5_configured_sequence_is_a_round, 32)
     bench_released(0, 3, 1, 41);
 }
 
+BENCH_TEST(test_ARR_6_each_bit_of_the_sequence, 32)
+{
+    bench_arm(0, 2, 7);
+    for (uint32_t bit = 0; bit < 32; bit++)
+        refuse_arrival(0, 0, 8 ^ 1u << bit, GBA_ERROR_SEQUENCE);
+}
+
 TEST(test_SEQ_2_compare_by_difference)
 {
     for (size_t i = 0; i < EDGES; i++) {
