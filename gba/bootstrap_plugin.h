@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Of this header: libgba_bootstrap refuses a plug-in of another version. */
-#define GBA_BOOT_PLUGIN_VERSION 2u
+#define GBA_BOOT_PLUGIN_VERSION 3u
 #define GBA_BOOT_PLUGIN_SYMBOL  "gba_boot_plugin"
 
 /* The length of a message, with its end. */
@@ -25,8 +25,8 @@ struct gba_boot_address; /* for libgba_bootstrap */
 struct gba_boot_backend;
 
 /*
- * The operations of a joined member. gather and bcast are collective, block, and are called by one
- * thread at a time, on all members in the same order. Each returns GBA_OK, or an error, usually
+ * The operations of a joined member. gather, bcast and min are collective, block, and are called by
+ * one thread at a time, on all members in the same order. Each returns GBA_OK, or an error, usually
  * GBA_ERR_OOB; GBA_ERR_MISMATCH: members make different calls; GBA_ERR_TIMEOUT. On an error it sets
  * message, GBA_BOOT_MESSAGE bytes, to one line with the cause. No call follows but that of close.
  */
@@ -45,6 +45,10 @@ typedef struct gba_boot_ops {
     void (*progress)(struct gba_boot_backend *self);
     /* For libgba_bootstrap; NULL in a plug-in. */
     gba_status_t (*address)(const struct gba_boot_backend *self, struct gba_boot_address *address);
+    /* Set each word to the least one of all members. count: the same on all members. NULL: by
+     * gather, so each member receives the words of all. */
+    gba_status_t (*min)(struct gba_boot_backend *self, uint64_t *words, uint32_t count,
+                        char *message);
 } gba_boot_ops_t;
 
 /* A joined member. The structure of a plug-in begins with it. */

@@ -24,7 +24,7 @@ typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 28u
+#define GBA_WIRE_VERSION 29u
 
 /* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
  * the header. Thread-safe. Not collective. */

@@ -79,9 +79,14 @@ gba_status_t gba_bootstrap_barrier(gba_bootstrap_t *bootstrap)
 static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
     gba_bootstrap_t *b = ctx;
-    uint64_t *all = calloc((size_t)b->oob.size * count, sizeof *all);
     gba_status_t status;
+    uint64_t *all;
 
+    if (b->failed)
+        return GBA_ERR_OOB;
+    if (b->backend->ops->min != NULL)
+        return outcome(b, b->backend->ops->min(b->backend, words, count, b->message));
+    all = calloc((size_t)b->oob.size * count, sizeof *all);
     if (all == NULL) {
         /* The other members wait for this one in a call that it cannot make. */
         b->failed = true;

@@ -95,6 +95,15 @@ static gba_status_t member_gather(struct gba_boot_backend *self, const void *in,
     return call((struct member *)self, &request, in, bytes, out, bytes * self->size, message);
 }
 
+static gba_status_t member_min(struct gba_boot_backend *self, uint64_t *words, uint32_t count,
+                               char *message)
+{
+    const struct gba_boot_request request = {.kind = GBA_BOOT_MIN, .bytes = count * sizeof *words};
+
+    return call((struct member *)self, &request, words, request.bytes, words, request.bytes,
+                message);
+}
+
 static gba_status_t member_bcast(struct gba_boot_backend *self, void *buffer, size_t bytes,
                                  uint32_t root, char *message)
 {
@@ -124,7 +133,8 @@ static gba_status_t member_address(const struct gba_boot_backend *self,
 static const struct gba_boot_ops member_ops = {.gather = member_gather,
                                                .bcast = member_bcast,
                                                .close = member_close,
-                                               .address = member_address};
+                                               .address = member_address,
+                                               .min = member_min};
 
 /* Wait for the end of connect. Returns 0 or an errno. */
 static int connected(int fd, uint64_t deadline)

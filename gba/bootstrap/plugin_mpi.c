@@ -16,7 +16,7 @@
 
 /* One call, as each member sends it to all before the data. */
 struct call {
-    uint64_t kind, bytes, root; /* kind: 1 gather, 2 broadcast */
+    uint64_t kind, bytes, root; /* kind: 1 gather, 2 broadcast, 3 minimum */
 };
 
 struct over_mpi {
@@ -119,6 +119,19 @@ static gba_status_t mpi_bcast(struct gba_boot_backend *self, void *buffer, size_
     return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Bcast", error, message);
 }
 
+static gba_status_t mpi_min(struct gba_boot_backend *self, uint64_t *words, uint32_t count,
+                            char *message)
+{
+    struct over_mpi *m = (struct over_mpi *)self;
+    gba_status_t status = enter_call(m, &(struct call){.kind = 3, .bytes = count}, message);
+    int error;
+
+    if (GBA_OK != status)
+        return status;
+    error = MPI_Allreduce(MPI_IN_PLACE, words, (int)count, MPI_UINT64_T, MPI_MIN, m->comm);
+    return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Allreduce", error, message);
+}
+
 static void leave_mpi(void)
 {
     int finalized = 0;
@@ -158,8 +171,11 @@ static void mpi_progress(struct gba_boot_backend *self)
                      MPI_STATUS_IGNORE);
 }
 
-static const struct gba_boot_ops mpi_ops = {
-    .gather = mpi_gather, .bcast = mpi_bcast, .close = mpi_close, .progress = mpi_progress};
+static const struct gba_boot_ops mpi_ops = {.gather = mpi_gather,
+                                            .bcast = mpi_bcast,
+                                            .close = mpi_close,
+                                            .progress = mpi_progress,
+                                            .min = mpi_min};
 
 /* The constants of another MPI have other values. MPI_Get_library_version can be called at any
  * time, and has the same types in each MPI. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calls of members. Each member sends a request with its part of the data. When all requests
- * have come, the root sends all the data to all members.
+ * have come, the root sends all the data to all members, or their minima.
  *
  * One loop serves all members: a member that does not read its reply holds up no other one. The
  * others may be in the next call meanwhile. A call completes only with a request of each member,
@@ -50,10 +50,10 @@ static bool not_ready(const struct gba_boot_peer *peer)
 static gba_status_t round_begin(const gba_bootstrap_root_t *root, struct round *round,
                                 uint32_t rank, const struct gba_boot_request *request)
 {
-    uint64_t bytes =
-        GBA_BOOT_GATHER == request->kind ? request->bytes * root->size : request->bytes;
+    uint64_t bytes = GBA_BOOT_BCAST == request->kind ? request->bytes : request->bytes * root->size;
 
-    if ((GBA_BOOT_GATHER != request->kind && GBA_BOOT_BCAST != request->kind) ||
+    if (request->kind < GBA_BOOT_GATHER || request->kind > GBA_BOOT_MIN ||
+        (GBA_BOOT_MIN == request->kind && 0 != request->bytes % sizeof(uint64_t)) ||
         request->root >= root->size || request->bytes > GBA_BOOT_BYTES_MAX ||
         bytes > GBA_BOOT_TOTAL_MAX) {
         snprintf(round->text, sizeof round->text, "rank %u has sent an invalid request",
@@ -94,7 +94,7 @@ static gba_status_t take_header(const gba_bootstrap_root_t *root, struct round *
 static uint8_t *part_of(const struct round *round, uint32_t rank, size_t *bytes)
 {
     *bytes = (size_t)round->request.bytes;
-    if (GBA_BOOT_GATHER == round->request.kind)
+    if (GBA_BOOT_BCAST != round->request.kind)
         return round->data + rank * *bytes;
     if (rank != round->request.root)
         *bytes = 0;
@@ -256,11 +256,27 @@ static gba_status_t check_present(const gba_bootstrap_root_t *root, struct round
     return GBA_ERR_OOB;
 }
 
+/* Fold the words of all members into those of the first one. */
+static void fold(struct round *round)
+{
+    const size_t all = round->bytes / sizeof(uint64_t);
+    uint64_t *words = (uint64_t *)(void *)round->data;
+
+    round->bytes = (size_t)round->request.bytes;
+    for (size_t count = round->bytes / sizeof *words, i = count; i < all; i++)
+        if (words[i] < words[i % count])
+            words[i % count] = words[i];
+}
+
 /* All requests have come: the data become the reply of all members, and a new call may begin. */
 static gba_status_t complete(gba_bootstrap_root_t *root, struct round *round, struct reply *reply)
 {
-    const struct gba_boot_reply header = {.status = GBA_OK, .bytes = round->bytes};
+    struct gba_boot_reply header = {.status = GBA_OK};
     gba_status_t status = GBA_OK;
+
+    if (GBA_BOOT_MIN == round->request.kind)
+        fold(round);
+    header.bytes = round->bytes;
 
     gba_boot_reply_pack(&header, reply->header);
     reply->data = round->data;

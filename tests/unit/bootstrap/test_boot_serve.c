@@ -3,6 +3,7 @@
  * neither the other members nor the end of the root. The members are sockets of this test. */
 #define _GNU_SOURCE /* memfd_create */
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #define BYTES   ((size_t)1 << 20) /* of a member: a reply is more than a socket takes */
 
 static gba_bootstrap_root_t root;
-static struct gba_descriptor member[MEMBERS]; /* their ends of the connections */
+static struct gba_descriptor member[1024]; /* their ends of the connections */
 static uint8_t in[BYTES], out[MEMBERS * BYTES];
 static int close_ms; /* replaces the root's time for members that read nothing */
 
@@ -31,7 +32,7 @@ static void *serve(void *arg)
 {
     (void)arg;
     gba_boot_serve(&root);
-    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+    for (uint32_t rank = 0; rank < root.size; rank++)
         gba_descriptor_close(&root.peers[rank].socket);
     return NULL;
 }
@@ -45,17 +46,22 @@ static void pair(struct gba_descriptor *one, struct gba_descriptor *other)
     assert_true(gba_descriptor_keep(one, ends[0]) && gba_descriptor_keep(other, ends[1]));
 }
 
-static void start(void)
+static void start_of(uint32_t size)
 {
     memset(&root, 0, sizeof root);
-    root.size = root.present = MEMBERS;
-    root.peers = calloc(MEMBERS, sizeof *root.peers);
-    root.pollers = calloc(MEMBERS + 1, sizeof *root.pollers);
+    root.size = root.present = size;
+    root.peers = calloc(size, sizeof *root.peers);
+    root.pollers = calloc(size + 1, sizeof *root.pollers);
     assert_true(root.peers != NULL && root.pollers != NULL);
     pair(&root.stop, &root.stopping);
-    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+    for (uint32_t rank = 0; rank < size; rank++)
         pair(&root.peers[rank].socket, &member[rank]);
     assert_int_equal(pthread_create(&root.thread, NULL, serve, NULL), 0);
+}
+
+static void start(void)
+{
+    start_of(MEMBERS);
 }
 
 static void leave(uint32_t rank)
@@ -66,7 +72,7 @@ static void leave(uint32_t rank)
 static void end(void)
 {
     assert_int_equal(pthread_join(root.thread, NULL), 0);
-    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+    for (uint32_t rank = 0; rank < root.size; rank++)
         leave(rank);
     gba_descriptor_close(&root.stop);
     gba_descriptor_close(&root.stopping);
@@ -221,6 +227,37 @@ TEST(test_descriptor_of_the_program)
     assert_int_equal(header_of(2).status, GBA_ERR_OOB);
     end();
     own_file_check(own);
+}
+
+/* A minimum costs each member its own words twice, however many members there are. */
+TEST(test_minimum)
+{
+    static const uint32_t sizes[] = {64, 256, 1024};
+    const struct gba_boot_request least = {.kind = GBA_BOOT_MIN, .bytes = 34 * sizeof(uint64_t)};
+    const struct rlimit files = {4096, 4096};
+    uint8_t packed[GBA_BOOT_REQUEST_BYTES];
+    uint64_t words[34];
+
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    gba_boot_request_pack(&least, packed);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        start_of(sizes[i]);
+        for (uint32_t rank = 0; rank < root.size; rank++) {
+            for (uint32_t w = 0; w < 34; w++)
+                words[w] = (rank + root.size - w) % root.size; /* 0 of member w */
+            assert_int_equal(gba_boot_write(&member[rank], packed, sizeof packed, 0), GBA_OK);
+            assert_int_equal(gba_boot_write(&member[rank], words, sizeof words, 0), GBA_OK);
+        }
+        for (uint32_t rank = 0; rank < root.size; rank++) {
+            assert_int_equal(header_of(rank).bytes, sizeof words);
+            assert_int_equal(gba_boot_read(&member[rank], words, sizeof words, 0), GBA_OK);
+            for (uint32_t w = 0; w < 34; w++)
+                assert_int_equal(words[w], 0);
+        }
+        for (uint32_t rank = 0; rank < root.size; rank++)
+            leave(rank);
+        end();
+    }
 }
 
 TEST_MAIN(alarm(test_limit(60)))
