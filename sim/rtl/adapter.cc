@@ -28,24 +28,25 @@ void gba_rtl_wrote(int memory, int index, long long value);
 
 #define LANES 4u
 
-/* The memories of the design, by the numbers that the control unit uses. */
+/* The memories of the design, by the numbers that the control unit uses. The low bits of an index
+ * are the group. */
 enum {
     M_CONFIG,     /* IRQ_EN, ARM, ENABLE, MEMBER_COUNT: 1, 1, 1, 10 bits */
     M_ROUND,      /* words in use: 14, NOTIFY: 1, LAST_ERROR: 3, ERROR, COMPLETE: 1, 1,
                    * ARRIVED_COUNT: 10, SEQUENCE: 32 */
     M_GENERATION, /* by group, as the two before */
-    M_MEMBERS,    /* words of masks, GBA_MASK_WORDS a group */
+    M_MEMBERS,    /* words of masks */
     M_ARRIVED,
     M_MAPPED, /* members with an address */
-    M_TABLE,  /* addresses / 8, GBA_MEMBERS_MAX a group */
+    M_TABLE,  /* by member: addresses / 8 */
     M_BOUND,  /* ports, likewise */
     M_JOINED, /* words: members with a port */
     M_CONCERNS,
     M_NOTIFY, /* words of ports, as many */
-    M_EVENTS, /* GBA_PORTS_MAX a group */
-    M_CAUSE,
+    M_EVENTS, /* by port */
+    M_CAUSE,  /* by port, without a group, as the two below */
     M_MASK,
-    M_UP,   /* by port, as the two before */
+    M_UP,
     M_FREE, /* GBA_DEV_GROUPS_FREE */
     M_COUNTER,
     M_BAD_ACCESS = M_COUNTER + 10
@@ -62,9 +63,10 @@ struct rtl {
     struct gba_model known;            /* what the design has */
     struct gba_model_effects *effects; /* of this cycle, or of the access under way */
     Vgba_device *top;
-    std::deque<struct gba_model_access> queue[LANES]; /* the first one is offered */
-    std::deque<uint32_t> answers[LANES];              /* the ports of accesses that were taken */
-    struct gba_model_access taken;                    /* the last one */
+    std::deque<struct gba_model_access> queue[LANES];
+    size_t offered[LANES];               /* which one of the queue */
+    std::deque<uint32_t> answers[LANES]; /* the ports of accesses that were taken */
+    struct gba_model_access taken;       /* the last one */
     std::deque<struct link> links;
     std::deque<struct gba_dut_event> events;
     bool stalled[GBA_PORTS_MAX]; /* the host takes no release store */
@@ -74,16 +76,15 @@ struct rtl {
 };
 
 static struct rtl *all, *now;
-static struct gba_rtl_options options;
-
-/* For programs that know nothing of the design: GBA_RTL_MULTICAST=1, GBA_RTL_STALLS=PERCENT. */
-__attribute__((constructor)) static void options_read(void)
+/* GBA_RTL_MULTICAST=1; GBA_RTL_STALLS: percent of the cycles in which ports take no store. */
+static uint32_t setting(const char *name)
 {
-    const char *multicast = getenv("GBA_RTL_MULTICAST"), *stalls = getenv("GBA_RTL_STALLS");
+    const char *value = getenv(name);
 
-    options.multicast = multicast != NULL && atoi(multicast) != 0;
-    options.stalls = stalls != NULL ? (uint32_t)atoi(stalls) % 100 : 0;
+    return value != NULL ? (uint32_t)atoi(value) % 100 : 0;
 }
+
+static const uint32_t stalls = setting("GBA_RTL_STALLS");
 
 static void event(struct rtl *rtl, uint32_t kind, uint32_t port, uint64_t address, uint64_t value)
 {
@@ -125,32 +126,21 @@ static void take_release(struct rtl *rtl)
     }
 }
 
-/* Whether the store that is offered leaves through a port that takes none. */
-static bool is_stalled(const struct rtl *rtl)
-{
-    const struct gba_model_group *group = &rtl->model->group[rtl->top->rel_group];
-    bool stalled = !rtl->top->rel_multicast && rtl->stalled[rtl->top->rel_port];
-
-    for (uint64_t bits = rtl->top->rel_multicast ? rtl->top->rel_set : 0; bits != 0;
-         bits &= bits - 1) {
-        uint32_t member = rtl->top->rel_member + (uint32_t)__builtin_ctzll(bits);
-
-        stalled = stalled || (group->bound[member] != 0 && rtl->stalled[group->bound[member] - 1]);
-    }
-    return stalled;
-}
-
 /* The half of a cycle before the edge: the outputs follow the inputs. */
 static void settle(struct rtl *rtl)
 {
-    rtl->random = rtl->random * 6364136223846793005ull + 1442695040888963407ull;
-    rtl->top->rel_ready = options.stalls == 0 || (rtl->random >> 33) % 100 >= options.stalls;
+    for (uint32_t port = 0; port < GBA_PORTS_MAX; port++) {
+        uint32_t bit = 1u << port % 32, *ready = &rtl->top->rel_ready[port / 32];
+        bool stalled = port < rtl->model->ports && rtl->stalled[port];
+
+        if (stalls != 0 && port < rtl->model->ports) {
+            rtl->random = rtl->random * 6364136223846793005ull + 1442695040888963407ull;
+            stalled = stalled || (rtl->random >> 33) % 100 < stalls;
+        }
+        *ready = stalled ? *ready & ~bit : *ready | bit;
+    }
     rtl->top->clk = 0;
     rtl->top->eval();
-    if (rtl->top->rel_valid && is_stalled(rtl)) {
-        rtl->top->rel_ready = 0;
-        rtl->top->eval();
-    }
 }
 
 static void edge(struct rtl *rtl)
@@ -158,13 +148,8 @@ static void edge(struct rtl *rtl)
     Vgba_device *top = rtl->top;
     uint32_t accepted;
 
-    options.cycles++;
-    if (top->rel_valid && top->rel_ready) {
+    if (top->rel_valid)
         take_release(rtl);
-        options.last_release = options.cycles;
-        if (options.first_release == 0)
-            options.first_release = options.cycles;
-    }
     if (top->irq_valid)
         interrupt(rtl, top->irq_port);
     accepted = top->req_ready;
@@ -195,9 +180,8 @@ static void follow_round(struct gba_model_group *group, uint64_t value)
 
 static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uint64_t value)
 {
-    struct gba_model_group *groups = model->group, *group = &groups[index % GBA_GROUPS];
-    struct gba_model_group *by_word = &groups[index / GBA_MASK_WORDS % GBA_GROUPS];
-    uint32_t word = index % GBA_MASK_WORDS;
+    struct gba_model_group *group = &model->group[index % GBA_GROUPS];
+    uint32_t word = index / GBA_GROUPS;
 
     switch (memory) {
     case M_CONFIG:
@@ -210,27 +194,27 @@ static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uin
         follow_round(group, value);
         break;
     case M_MEMBERS:
-        by_word->core.member_mask[word] = value;
+        group->core.member_mask[word] = value;
         break;
     case M_ARRIVED:
-        by_word->core.arrived_mask[word] = value;
+        group->core.arrived_mask[word] = value;
         break;
     case M_MAPPED:
         for (uint32_t i = word * 64; i < GBA_MEMBERS_MAX && i < word * 64 + 64; i++) {
             if ((value >> i % 64 & 1) == 0)
-                by_word->table[i] = 0;
+                group->table[i] = 0;
         }
         break;
     case M_TABLE:
-        groups[index / GBA_MEMBERS_MAX].table[index % GBA_MEMBERS_MAX] = value << 3;
+        group->table[word] = value << 3;
         break;
     case M_NOTIFY:
-        by_word->record.notified += (uint32_t)__builtin_popcountll(value);
-        by_word->record.notified -= (uint32_t)__builtin_popcountll(by_word->record.notify[word]);
-        by_word->record.notify[word] = value;
+        group->record.notified += (uint32_t)__builtin_popcountll(value);
+        group->record.notified -= (uint32_t)__builtin_popcountll(group->record.notify[word]);
+        group->record.notify[word] = value;
         break;
     case M_EVENTS:
-        groups[index / GBA_PORTS_MAX].record.events[index % GBA_PORTS_MAX] = (uint8_t)value;
+        group->record.events[word] = (uint8_t)value;
         break;
     case M_MASK:
         model->port[index].irq_mask = (uint32_t)value;
@@ -346,7 +330,7 @@ static void write_group(struct rtl *rtl, uint32_t id)
     for (uint32_t i = 0; i < GBA_COUNTERS; i++)
         poke_changed(rtl, M_COUNTER + i, id, group->core.counters[i], known->core.counters[i]);
     for (uint32_t i = 0; i < GBA_MASK_WORDS; i++) {
-        uint32_t word = id * GBA_MASK_WORDS + i;
+        uint32_t word = i * GBA_GROUPS + id;
 
         poke_changed(rtl, M_MEMBERS, word, group->core.member_mask[i], known->core.member_mask[i]);
         poke_changed(rtl, M_ARRIVED, word, group->core.arrived_mask[i],
@@ -357,15 +341,14 @@ static void write_group(struct rtl *rtl, uint32_t id)
         poke_changed(rtl, M_NOTIFY, word, group->record.notify[i], known->record.notify[i]);
     }
     for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
-        poke_changed(rtl, M_TABLE, id * GBA_MEMBERS_MAX + i, group->table[i] >> 3,
-                     known->table[i] >> 3);
+        poke_changed(rtl, M_TABLE, i * GBA_GROUPS + id, group->table[i] >> 3, known->table[i] >> 3);
         if (group->bound[i] != 0 && group->bound[i] != known->bound[i])
-            poke(rtl, M_BOUND, id * GBA_MEMBERS_MAX + i, group->bound[i] - 1u);
+            poke(rtl, M_BOUND, i * GBA_GROUPS + id, group->bound[i] - 1u);
     }
     for (uint32_t port = 0; port < rtl->model->ports; port++) {
         if (group->record.events[port] == known->record.events[port])
             continue;
-        poke(rtl, M_EVENTS, id * GBA_PORTS_MAX + port, group->record.events[port]);
+        poke(rtl, M_EVENTS, port * GBA_GROUPS + id, group->record.events[port]);
         poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
     }
 }
@@ -494,6 +477,20 @@ static void change_link(struct rtl *rtl)
     settle(rtl);
 }
 
+/* After an access that waits: the first one of another port of the lane. */
+static size_t next_of(const std::deque<struct gba_model_access> &queue, size_t now)
+{
+    for (size_t i = 1; i < queue.size(); i++) {
+        size_t next = (now + i) % queue.size(), first = 0;
+
+        while (queue[first].port != queue[next].port)
+            first++;
+        if (first == next)
+            return next;
+    }
+    return now;
+}
+
 /* One cycle of the clock, and what the control unit does meanwhile. Returns whether nothing is left
  * to do. */
 static bool cycle(struct rtl *rtl)
@@ -503,8 +500,12 @@ static bool cycle(struct rtl *rtl)
     bool idle = true;
 
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        if ((top->req_valid >> lane & 1) == 0 && !rtl->queue[lane].empty())
-            request(top, &rtl->queue[lane].front());
+        if ((top->req_valid >> lane & 1) == 0)
+            rtl->offered[lane] = 0;
+        else if ((top->req_wait >> lane & 1) != 0)
+            rtl->offered[lane] = next_of(rtl->queue[lane], rtl->offered[lane]);
+        if (!rtl->queue[lane].empty())
+            request(top, &rtl->queue[lane][rtl->offered[lane]]);
     }
     settle(rtl);
     if (top->cu_request) {
@@ -532,8 +533,10 @@ static bool cycle(struct rtl *rtl)
     if (accepted != 0) {
         uint32_t lane = (uint32_t)__builtin_ctz(accepted);
 
-        rtl->taken = rtl->queue[lane].front();
-        rtl->queue[lane].pop_front();
+        auto offered = rtl->queue[lane].begin() + (ptrdiff_t)rtl->offered[lane];
+
+        rtl->taken = *offered;
+        rtl->queue[lane].erase(offered);
         rtl->answers[lane].push_back(rtl->taken.port);
         event(rtl, GBA_DUT_TAKEN, rtl->taken.port, 0, 0);
     }
@@ -548,8 +551,6 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
     write_changes(rtl, gba_model_group_of(model, access->address));
     gba_model_clear(effects);
     rtl->effects = effects;
-    options.first_release = 0;
-    options.began = options.cycles;
     rtl->queue[access->port % LANES].push_back(*access);
     while (!cycle(rtl))
         ;
@@ -598,7 +599,6 @@ static void reset(struct rtl *rtl)
     rtl->top->rst = 1;
     rtl->writing = true;
     tick(rtl);
-    tick(rtl); /* after the first one an answer or an interrupt may be left */
     rtl->writing = false;
     rtl->top->rst = 0;
     rtl->events.clear();
@@ -620,7 +620,7 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
     gba_firmware_init(model, groups, ports, uuid);
     rtl->top->groups = groups;
     rtl->top->ports = ports;
-    rtl->top->multicast = options.multicast;
+    rtl->top->multicast = setting("GBA_RTL_MULTICAST") != 0;
     for (int i = 0; i < 4; i++)
         rtl->top->uuid[i] = (uint32_t)(uuid[i / 2] >> 32 * (i % 2));
     reset(rtl);
@@ -629,11 +629,6 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
         tick(rtl);
     while (!rtl->top->idle);
     rtl->writing = false;
-}
-
-struct gba_rtl_options *gba_rtl_options(void)
-{
-    return &options;
 }
 
 /* The design as the table of gba_dut.h. */
@@ -709,9 +704,12 @@ static int dut_event(void *device, struct gba_dut_event *event)
 
 const struct gba_dut *gba_dut(void)
 {
-    static const struct gba_dut table = {
-        GBA_DUT_VERSION, {2, 6, 1, 384, 0}, dut_create, dut_destroy, dut_reset,
-        dut_access,      dut_link,          dut_ready,  dut_advance, dut_event};
+    /* T_LOST is shorter than PATIENCE, because a cycle of advance() may be longer. */
+    static const struct gba_dut table = {GBA_DUT_VERSION, {2, 7, 3, 384, 1024},
+                                         dut_create,      dut_destroy,
+                                         dut_reset,       dut_access,
+                                         dut_link,        dut_ready,
+                                         dut_advance,     dut_event};
 
     return &table;
 }

@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One access of several lanes: round robin from the lane after the last one, among those whose
-// access may start. [ORD-1, ORD-2]
+// Round robin: the first one that asks after the last one taken. Whoever asks is taken after at most N - 1 others.
+// [ORD-2]
 module gba_arbiter #(
-    parameter LANES = 4,
-    parameter LANE = 2
+    parameter N = 4,
+    parameter BITS = 2
 ) (
     input wire clk,
     input wire rst,
-    input wire [LANES-1:0] may_start,
+    input wire [N-1:0] ask,
     input wire take,
-    output reg any,
-    output reg [LANE-1:0] lane
+    output wire any,
+    output wire [BITS-1:0] which
 );
-    reg [LANE-1:0] last;
-    integer i;
-
-    always @* begin
-        any = 0;
-        lane = last;
-        for (i = LANES; i > 0; i = i - 1)
-            if (may_start[last+LANE'(i)]) begin
-                any = 1;
-                lane = last + LANE'(i);
-            end
-    end
+    reg [N-1:0] later; // those after the last one
+    wire [N-1:0] above;
+    gba_first #(N, BITS) first ((ask & later) != 0 ? ask & later : ask, above, which);
+    assign any = ask != 0;
 
     always @(posedge clk)
-        if (rst) last <= 0;
-        else if (take) last <= lane;
+        if (rst) later <= 0;
+        else if (take) later <= above;
 endmodule

@@ -7,7 +7,6 @@ module gba_decode #(
     input wire [31:0] address,
     input wire [3:0] width,
     input wire write,
-    input wire ports, // the device has ports; without them only the proofs use it
     output reg [2:0] aperture,
     output reg [4:0] group,
     output reg [15:0] offset,
@@ -76,7 +75,7 @@ module gba_decode #(
                     at(16'(gba_regs::GBA_PORT_RESULT), 1, 4, RO) |
                     at(16'(gba_regs::GBA_PORT_EVENTS), gba_regs::GBA_GROUPS, 4, RW);
             TABLE: directions = at(0, MEMBERS, 8, RW);
-            BELL: directions = at(0, ports ? 2 : 1, 8, WO);
+            BELL: directions = at(0, 2, 8, WO);
             default: directions = 2'b00;
         endcase
         takes = write ? directions[1] : directions[0];

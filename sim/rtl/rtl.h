@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The adapter for benches: what they set, and how long an access took. Not thread-safe. */
+/* What a library in the place of sim/model is made of. Not thread-safe. */
 #ifndef GBA_SIM_RTL_RTL_H
 #define GBA_SIM_RTL_RTL_H
 
@@ -16,15 +16,5 @@ void gba_firmware_port_down(struct gba_model *model, uint32_t port,
                             struct gba_model_effects *effects);
 void gba_firmware_access(struct gba_model *model, const struct gba_model_access *access,
                          struct gba_model_effects *effects);
-
-struct gba_rtl_options {
-    /* Set before gba_model_init, and before an access. */
-    bool multicast;
-    uint32_t stalls; /* percent of the cycles in which the ports take no release store */
-    /* Counted. The cycles at which the last access began, and of its release stores; 0: none. */
-    uint64_t cycles, began, first_release, last_release;
-};
-
-struct gba_rtl_options *gba_rtl_options(void);
 
 #endif

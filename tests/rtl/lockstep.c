@@ -161,7 +161,7 @@ static uint64_t on_design(const struct gba_model_access *access)
     return did.value;
 }
 
-/* The stores, those of each port in their order, and the interrupts. */
+/* The stores, in any order [REL-2], and the interrupts. */
 static void same_effects(const char *rule, const struct gba_model_effects *effects)
 {
     static bool made[GBA_MEMBERS_MAX];
@@ -172,7 +172,7 @@ static void same_effects(const char *rule, const struct gba_model_effects *effec
         const struct gba_model_release *release = effects->release;
         uint32_t n = 0;
 
-        while (n < effects->releases && (made[n] || release[n].port != store->port))
+        while (n < effects->releases && (made[n] || release[n].address != store->address))
             n++;
         if (n == effects->releases)
             lockstep_fail(effects->completed       ? "REL-2"
@@ -180,7 +180,7 @@ static void same_effects(const char *rule, const struct gba_model_effects *effec
                                                    : "REL-4",
                           "a store to %#llx that must not be", (unsigned long long)store->address);
         made[n] = true;
-        if (store->address != release[n].address || store->value != release[n].sequence)
+        if (store->port != release[n].port || store->value != release[n].sequence)
             lockstep_fail(effects->completed ? "REL-2" : rule,
                           "store %u is %llu to %#llx by port %u, not %u to %#llx", i,
                           (unsigned long long)store->value, (unsigned long long)store->address,
