@@ -299,7 +299,7 @@ static gba_status_t leader_deliver(struct gba_transport *transport)
 WAIT_TEST(test_a_leader_that_has_sent_its_message)
 {
     static const struct gba_transport_ops messages = {.progress = leader_deliver};
-    struct gba_transport transport = {.ops = &messages};
+    static struct gba_transport transport = {.ops = &messages};
     struct gba_path_base *path = pair.team[0]->path;
     const struct gba_path_ops *ops = path->ops;
 
