@@ -308,7 +308,6 @@ typedef struct gba_team_own {
     uint32_t member;              /* the low half of an arrival */
     uint32_t sequence;            /* of the last round */
     bool under_way;               /* that round has not ended, as far as gba_team_watch knows */
-    bool left;                    /* gba_team_leave */
     const gba_runtime_t *runtime; /* of the team */
     const void *exchange;         /* gba_oob_t.ctx: the same for teams that share an exchange */
 } gba_team_own_t;
@@ -325,6 +324,10 @@ GBA_EXPORT uint32_t gba_team_hold(gba_team_t *team, int by);
  * gba_barrier_start and gba_barrier_wait return GBA_ERR_STALE. Only the thread that runs the team's
  * barrier calls it. Not collective. */
 GBA_EXPORT void gba_team_leave(gba_team_t *team);
+
+/* Whether this member has left the team (gba_team_leave). Returns that. Thread-safe. Not
+ * collective. */
+GBA_EXPORT bool gba_team_has_left(const gba_team_t *team);
 
 /*
  * Watch a member whose hardware makes the barriers, of a team with gba_team_own_t.doorbell: count

@@ -2,6 +2,7 @@
 /* A member of a unique id. It has one connection to the root, which collects and distributes the
  * data of all members. */
 #define _GNU_SOURCE /* explicit_bzero */
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -100,8 +101,15 @@ static gba_status_t member_min(struct gba_boot_backend *self, uint64_t *words, u
 {
     const struct gba_boot_request request = {.kind = GBA_BOOT_MIN, .bytes = count * sizeof *words};
 
-    return call((struct member *)self, &request, words, request.bytes, words, request.bytes,
-                message);
+    gba_status_t status;
+
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = htobe64(words[i]);
+    status =
+        call((struct member *)self, &request, words, request.bytes, words, request.bytes, message);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = be64toh(words[i]);
+    return status;
 }
 
 static gba_status_t member_bcast(struct gba_boot_backend *self, void *buffer, size_t bytes,

@@ -8,6 +8,7 @@
  * and a member sends it when it has read the reply, so there is one call and one reply at a time.
  */
 #define _GNU_SOURCE /* POLLRDHUP, MSG_NOSIGNAL */
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -256,7 +257,7 @@ static gba_status_t check_present(const gba_bootstrap_root_t *root, struct round
     return GBA_ERR_OOB;
 }
 
-/* Fold the words of all members into those of the first one. */
+/* Fold the words of all members, which are big-endian, into those of the first one. */
 static void fold(struct round *round)
 {
     const size_t all = round->bytes / sizeof(uint64_t);
@@ -264,7 +265,7 @@ static void fold(struct round *round)
 
     round->bytes = (size_t)round->request.bytes;
     for (size_t count = round->bytes / sizeof *words, i = count; i < all; i++)
-        if (words[i] < words[i % count])
+        if (be64toh(words[i]) < be64toh(words[i % count]))
             words[i % count] = words[i];
 }
 

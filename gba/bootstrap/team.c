@@ -321,16 +321,6 @@ gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
     return status;
 }
 
-/* Whether this member makes no further barrier, after an error: the members do not meet any more.
- */
-static bool has_left(const gba_bootstrap_team_t *team)
-{
-    gba_team_own_t own;
-
-    gba_team_own(team->team, &own);
-    return own.left;
-}
-
 gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team)
 {
     return team->team;
@@ -341,7 +331,7 @@ const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team)
     const char *const exchange = gba_bootstrap_message(team->bootstrap);
     const char *const remote = gba_bootstrap_remote_message(team->remote);
 
-    if (!has_left(team))
+    if (!gba_team_has_left(team->team))
         return "";
     if (team->mixed)
         return "members make barriers of several teams of the bootstrap at the same time";
@@ -361,7 +351,7 @@ void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
         gba_team_destroy(team->team); /* refuses */
         return;
     }
-    if (!has_left(team))
+    if (!gba_team_has_left(team->team))
         (void)notices_meet(team);
     team_free(team);
 }

@@ -22,7 +22,7 @@ struct gba_boot_hello {
     uint32_t rank, size;
 };
 
-/* MIN: the data are 64-bit words in the order of the host, and the reply has the least of each. */
+/* MIN: the data are 64-bit big-endian words, and the reply has the least of each. */
 enum gba_boot_kind { GBA_BOOT_GATHER = 1, GBA_BOOT_BCAST = 2, GBA_BOOT_MIN = 3 };
 
 struct gba_boot_request {

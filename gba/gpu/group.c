@@ -144,6 +144,8 @@ static void *help(void *arg)
         if (group->ends)
             return NULL;
         group->status = gba_barrier_end(group->team, group->status);
+        if (group->status > GBA_OK)
+            group->status = GBA_ERR_IO; /* the runtime's, no status of libgba */
         gba_word_store_release(&group->helped, 1);
     }
 }
@@ -239,7 +241,10 @@ bool gba_gpu_serve(struct gba_gpu_group *group, const struct gba_gpu_turn *turn)
     /* A step may report a stall, and the program's function for log lines abort the group. */
     if (GBA_INPROGRESS == status || GBA_GPU_FAILED == group->state)
         return false;
-    if (GBA_OK == status && GBA_DUE_NOTHING == gba_team_due(group->team, true))
+    /* After a failure of the device gba_barrier_end also delivers the notifications that are owed.
+     */
+    if (GBA_OK == status && 0 == gba_team_failed_id(group->team) &&
+        GBA_DUE_NOTHING == gba_team_due(group->team, true))
         release(group);
     else
         helper_start(group, status);

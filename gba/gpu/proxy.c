@@ -195,7 +195,7 @@ static gba_status_t group_add(gba_team_t *team, const gba_gpu_attr_t *attr,
 {
     struct gba_gpu_group *made = gba_gpu_group_new(team, attr);
 
-    if (made != NULL && made->own.left) {
+    if (made != NULL && gba_team_has_left(made->team)) {
         *why = "the rank has left the team, as a member gave up in a barrier or was aborted";
         gba_gpu_group_free(made);
         return GBA_ERR_STALE;

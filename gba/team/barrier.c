@@ -34,7 +34,7 @@ static gba_status_t barrier_begin(gba_team_t *team)
 
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
-    if (team->use.left)
+    if (gba_team_has_left(team))
         return GBA_ERR_STALE;
     team->use.stepped = true;
     return barrier_begin(team);
@@ -115,7 +115,13 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
 
 gba_status_t gba_barrier_test(gba_team_t *team)
 {
-    return steps_notify(team) ? gba_barrier_progress(team) : barrier_test(team);
+    gba_status_t status;
+
+    if (steps_notify(team))
+        return gba_barrier_progress(team);
+    status = barrier_test(team);
+    /* The device may have failed meanwhile, such as by a notification that another thread took. */
+    return GBA_OK == status && steps_notify(team) ? step_notify(team, status) : status;
 }
 
 /* -------------------------------------------------------------------------- waiting --- */
@@ -334,8 +340,13 @@ static gba_status_t attempt_left(struct gba_path_base *path)
 
 void gba_team_leave(gba_team_t *team)
 {
-    team->use.left = true;
+    __atomic_store_n(&team->use.left, true, __ATOMIC_RELAXED);
     gba_barrier_init(team);
+}
+
+bool gba_team_has_left(const gba_team_t *team)
+{
+    return __atomic_load_n(&team->use.left, __ATOMIC_RELAXED);
 }
 
 void gba_barrier_init(struct gba_team *team)
@@ -346,7 +357,7 @@ void gba_barrier_init(struct gba_team *team)
         gba_failover_attend(team, gba_team_attention(team));
         team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
     }
-    if (team->use.left)
+    if (gba_team_has_left(team))
         team->attempt = attempt_left;
 }
 

@@ -15,6 +15,8 @@ static const char *indirect(const gba_team_t *team)
 
     if (GBA_PATH_DEVICE != team->kind)
         return "";
+    if (path == NULL) /* the agreement on another path has failed */
+        return "its device has failed";
     if (path->group == NULL || path->hybrid != NULL)
         return "its group is among leaders";
     if (path->state->doorbell == NULL)
@@ -35,7 +37,6 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     own->stuck_after = team->watchdog.report_after;
     own->runtime = &team->runtime;
     own->exchange = team->use.exchange;
-    own->left = team->use.left;
     own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
     own->sleep_after = gba_wait_sleep_after(team->waiting.mode);
     own->indirect = indirect(team);

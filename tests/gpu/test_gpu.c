@@ -76,6 +76,7 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
 }
 
 static uint64_t falls_back, may_end;
+static gba_status_t fails_with;
 
 /* The barrier of a runtime that takes some time, and fails. */
 static gba_status_t fallback_slowly(void *unused)
@@ -83,15 +84,15 @@ static gba_status_t fallback_slowly(void *unused)
     (void)unused;
     word_set(&falls_back, 1);
     word_await(&may_end, 1);
-    return GBA_ERR_OOB;
+    return fails_with;
 }
 
-/* aborts: the program does not wait for the runtime. */
-static void runtime_fails(bool aborts)
+/* aborts: the program does not wait for the runtime. expected: by a kernel, if it waits. */
+static void runtime_fails(bool aborts, gba_status_t status, gba_status_t expected)
 {
     struct alone *one, *other = alone("none");
-    gba_status_t expected = GBA_ERR_OOB;
 
+    fails_with = status;
     falls_back = may_end = 0;
     one = alone_with("GBA_SW_ENABLE", "0");
     one->me.team->runtime.fallback = fallback_slowly;
@@ -107,7 +108,6 @@ static void runtime_fails(bool aborts)
     assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
     if (aborts) {
-        expected = GBA_ERR_STALE;
         assert_int_equal(gba_gpu_member_abort(&one->gpu), GBA_OK);
         assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), expected);
         assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
@@ -126,8 +126,9 @@ static void runtime_fails(bool aborts)
 
 TEST(an_error_of_the_runtime_ends_the_wait)
 {
-    runtime_fails(false);
-    runtime_fails(true);
+    runtime_fails(false, GBA_ERR_OOB, GBA_ERR_OOB);
+    runtime_fails(false, GBA_INPROGRESS, GBA_ERR_IO); /* no status of libgba */
+    runtime_fails(true, GBA_ERR_OOB, GBA_ERR_STALE);
 }
 
 TEST(streams_and_graphs)
@@ -244,21 +245,13 @@ TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop,
 
 static const gba_team_t *leaving;
 
-static bool has_left(const gba_team_t *team)
-{
-    gba_team_own_t own;
-
-    gba_team_own(team, &own);
-    return own.left;
-}
-
 /* CUDA waits for a kernel, and meanwhile the device dies. */
 static void die_meanwhile(void)
 {
     gba_gpu_pause();
     fake_kernel_die();
     gba_gpu_resume();
-    while (!has_left(leaving))
+    while (!gba_team_has_left(leaving))
         usleep(1000);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The states of one team whose device has died (gba/failover/failover.c), and what its barriers
  * return. test_failover.c searches the orders of events among members. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +226,59 @@ TEST(test_steps_of_a_nonblocking_barrier)
     assert_int_equal(calls.notified, 3);
     assert_int_equal(calls.completed, 3);
     gba_failover_close(team);
+    free(team);
+}
+
+static gba_status_t released_and_failed(struct gba_path_base *path)
+{
+    (void)path;
+    gba_failover_fail(calls.team);
+    return GBA_OK;
+}
+
+/* The device fails while a step looks at the round, which has ended: this member owes
+ * notifications, though its next step may come late. */
+TEST(test_step_in_which_the_device_fails)
+{
+    struct gba_path_ops ops = gba_path_device_ops;
+    struct gba_path_base path = {.ops = &ops};
+    struct gba_team *team = team_of_two();
+    struct gba_transport nowhere = {.ops = &nowhere_ops};
+
+    memset(&calls, 0, sizeof calls);
+    calls.team = team;
+    ops.test = released_and_failed;
+    team->path = &path;
+    gba_failover_register(team, notification_of_1.team);
+    team->degraded.transport = &nowhere;
+    team->runtime.notify = calls_notify;
+    team->under_way = true;
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(gba_barrier_test(team), GBA_INPROGRESS);
+    assert_int_equal(gba_barrier_test(team), GBA_OK);
+    assert_int_equal(calls.completed, 3);
+    assert_int_equal(gba_team_rounds(team), 1);
+    gba_failover_close(team);
+    free(team);
+}
+
+static void name_of_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "rank %u", (unsigned)rank);
+}
+
+/* An agreement on another path that has failed leaves none. */
+TEST(test_what_is_known_without_a_path)
+{
+    struct gba_team *team = team_of_two();
+    gba_team_own_t own;
+
+    team->runtime.name_member = name_of_member;
+    team->path = NULL;
+    team->kind = GBA_PATH_DEVICE;
+    gba_team_own(team, &own);
+    assert_string_equal(own.indirect, "its device has failed");
     free(team);
 }
 
