@@ -340,13 +340,13 @@ static gba_status_t attempt_left(struct gba_path_base *path)
 
 void gba_team_leave(gba_team_t *team)
 {
-    __atomic_store_n(&team->use.left, true, __ATOMIC_RELAXED);
+    gba_word_store_relaxed(&team->use.left, 1);
     gba_barrier_init(team);
 }
 
 bool gba_team_has_left(const gba_team_t *team)
 {
-    return __atomic_load_n(&team->use.left, __ATOMIC_RELAXED);
+    return 0 != gba_word_load_relaxed(&team->use.left);
 }
 
 void gba_barrier_init(struct gba_team *team)
