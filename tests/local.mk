@@ -400,7 +400,7 @@ TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
 	tests/unit/predict/test_gba_predict tests/unit/test_runner tests/unit/base/test_wire
 EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
-	tests/switch/corpus/tcp tests/switch/fuzz_switch.c
+	tests/switch/corpus/tcp tests/switch/fuzz_switch.c tests/fuzz/fuzz_model.c
 EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c
 EXTRA_DIST += gba/algo/README.md
 
