@@ -192,9 +192,9 @@ GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team);
  * team: NULL: nothing is due. status: of gba_barrier_wait, or of a step. GBA_OK: the barrier is
  * complete. Returns GBA_OK; GBA_ERR_DEAD: the device has failed and `notify` is NULL;
  * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK and `fallback` is NULL; GBA_ERR_IO: the
- * runtime lost a connection that a software barrier needs; or any error of these functions or of
- * the agreement. One thread at a time on a team. Collective: members in the same barrier. Blocks.
- * Acquire on GBA_OK.
+ * runtime lost a connection that a software barrier needs, or a function returned no status of
+ * libgba; or any error of these functions or of the agreement. One thread at a time on a team.
+ * Collective: members in the same barrier. Blocks. Acquire on GBA_OK.
  */
 GBA_EXPORT gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status);
 

@@ -144,8 +144,6 @@ static void *help(void *arg)
         if (group->ends)
             return NULL;
         group->status = gba_barrier_end(group->team, group->status);
-        if (group->status > GBA_OK)
-            group->status = GBA_ERR_IO; /* the runtime's, no status of libgba */
         gba_word_store_release(&group->helped, 1);
     }
 }

@@ -82,7 +82,9 @@ gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status)
         status = end_failed(team);
     if (GBA_OK == status)
         status = end_notify(team);
-    return GBA_OK == status ? end_agree(team) : status;
+    if (GBA_OK == status)
+        status = end_agree(team);
+    return status > GBA_OK ? GBA_ERR_IO : status; /* the runtime's, no status of libgba */
 }
 
 gba_status_t gba_barrier(gba_team_t *team)

@@ -47,11 +47,12 @@ static inline void core_arrive(struct gba_cores *cores, struct core *core)
 /* The barrier of the processes, by core 0. */
 static inline gba_status_t cores_cross(struct gba_cores *cores)
 {
-    const gba_cores_attr_t *attr = &cores->attr;
-    const gba_status_t status =
-        cores->team != NULL ? gba_barrier(cores->team) : attr->barrier(attr->ctx);
+    gba_status_t status;
 
-    return status > GBA_OK ? GBA_ERR_IO : status; /* the runtime's, no status of libgba */
+    if (cores->team != NULL)
+        return gba_barrier(cores->team);
+    status = cores->attr.barrier(cores->attr.ctx);
+    return status > GBA_OK ? GBA_ERR_IO : status; /* the program's, no status of libgba */
 }
 
 /*
