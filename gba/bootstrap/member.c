@@ -100,7 +100,6 @@ static gba_status_t member_min(struct gba_boot_backend *self, uint64_t *words, u
                                char *message)
 {
     const struct gba_boot_request request = {.kind = GBA_BOOT_MIN, .bytes = count * sizeof *words};
-
     gba_status_t status;
 
     for (uint32_t i = 0; i < count; i++)

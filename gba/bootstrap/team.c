@@ -142,8 +142,9 @@ static gba_status_t mixed(gba_bootstrap_team_t *team)
  * Wait for all members, over the exchange, and find out whether all are in calls of this team. Two
  * threads that make barriers of two teams would else take one for the other, on some members.
  */
-static gba_status_t members_meet(gba_bootstrap_team_t *team)
+static gba_status_t members_meet(void *ctx)
 {
+    gba_bootstrap_team_t *team = ctx;
     const gba_oob_t *oob = team->oob;
     const uint64_t *numbers = team->gathered;
     gba_status_t status = oob->allgather(oob->ctx, &team->number, team->gathered, sizeof *numbers);
@@ -216,11 +217,6 @@ static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len
     oob->name_member(oob->ctx, rank, text, len);
 }
 
-static gba_status_t runtime_fallback(void *ctx)
-{
-    return members_meet(ctx);
-}
-
 /* One call of the exchange. A member that has completed the barrier makes none: it makes the next
  * one in its next barrier, or before an agreement. */
 static gba_status_t runtime_notify(void *ctx, bool complete)
@@ -257,7 +253,7 @@ static gba_status_t create(gba_bootstrap_team_t *team, char *message, size_t len
                                    .oversubscribed = gba_bootstrap_oversubscribed(team->bootstrap),
                                    .runtime = {.ctx = team,
                                                .progress = runtime_progress,
-                                               .fallback = runtime_fallback,
+                                               .fallback = members_meet,
                                                .notify = runtime_notify,
                                                .prepare = runtime_prepare,
                                                .name_member = runtime_name_member}};
