@@ -11,9 +11,10 @@ int moe_model_init(struct moe_model *model, const struct moe_shape *shape)
     int8_t *w;
 
     *model = (struct moe_model){.shape = *shape};
-    model->weights = shape->communication ? calloc(1, 1) : calloc((size_t)all * size, size);
+    if (!shape->communication)
+        model->weights = calloc((size_t)all * size, size);
     model->result = calloc(size, sizeof *model->result);
-    if (!model->weights || !model->result) {
+    if ((!model->weights && !shape->communication) || !model->result) {
         moe_model_fini(model);
         return -1;
     }

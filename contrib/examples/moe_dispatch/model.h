@@ -10,7 +10,7 @@
 
 struct moe_model {
     struct moe_shape shape;
-    int8_t *weights; /* [experts_all][hidden][hidden] */
+    int8_t *weights; /* [experts_all][hidden][hidden]; NULL: rows return as they are */
     int32_t *result; /* [hidden] */
 };
 

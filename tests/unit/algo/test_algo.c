@@ -270,7 +270,8 @@ TEST(test_mutants_are_caught)
 
 /* ------------------------------------------------------- published barriers that are none --- */
 
-/* All ranks but one come, and go on until nothing moves. Returns who has left, a bit each. */
+/* Let all ranks but `late` make the barrier, until none of them can go on. Returns those that have
+ * left it: bit r for rank r. */
 static uint32_t leave_without(const struct mutant *published, uint32_t late)
 {
     struct gba_algorithm algorithm = *published->base;
