@@ -69,23 +69,11 @@ struct rtl {
     struct gba_model_access taken;       /* the last one */
     std::deque<struct link> links;
     std::deque<struct gba_dut_event> events;
-    bool stalled[GBA_PORTS_MAX]; /* the host takes no release store */
-    uint64_t random;             /* of the stalls */
     uint32_t groups_free;
     bool writing; /* the bench writes the memories: the model has the values already */
 };
 
 static struct rtl *all, *now;
-/* GBA_RTL_MULTICAST=1; GBA_RTL_STALLS: percent of the cycles in which ports take no store. */
-static uint32_t setting(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL ? (uint32_t)atoi(value) % 100 : 0;
-}
-
-static const uint32_t stalls = setting("GBA_RTL_STALLS");
-
 static void event(struct rtl *rtl, uint32_t kind, uint32_t port, uint64_t address, uint64_t value)
 {
     rtl->events.push_back({kind, port, address, value});
@@ -126,19 +114,18 @@ static void take_release(struct rtl *rtl)
     }
 }
 
+/* Whether the host takes release stores. */
+static void port_ready(struct rtl *rtl, uint32_t port, bool ready)
+{
+    const uint32_t bit = 1u << port % 32;
+    uint32_t *word = &rtl->top->rel_ready[port / 32];
+
+    *word = ready ? *word | bit : *word & ~bit;
+}
+
 /* The half of a cycle before the edge: the outputs follow the inputs. */
 static void settle(struct rtl *rtl)
 {
-    for (uint32_t port = 0; port < GBA_PORTS_MAX; port++) {
-        uint32_t bit = 1u << port % 32, *ready = &rtl->top->rel_ready[port / 32];
-        bool stalled = port < rtl->model->ports && rtl->stalled[port];
-
-        if (stalls != 0 && port < rtl->model->ports) {
-            rtl->random = rtl->random * 6364136223846793005ull + 1442695040888963407ull;
-            stalled = stalled || (rtl->random >> 33) % 100 < stalls;
-        }
-        *ready = stalled ? *ready & ~bit : *ready | bit;
-    }
     rtl->top->clk = 0;
     rtl->top->eval();
 }
@@ -608,11 +595,14 @@ static void reset(struct rtl *rtl)
 void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
                     const uint64_t uuid[2])
 {
+    const char *multicast = getenv("GBA_RTL_MULTICAST"); /* 1: on */
     struct rtl *rtl = find(model);
 
     if (rtl == NULL) {
         rtl = new struct rtl();
         rtl->top = new Vgba_device(new VerilatedContext);
+        for (uint32_t port = 0; port < GBA_PORTS_MAX; port++)
+            port_ready(rtl, port, true);
         rtl->model = model;
         rtl->next = all;
         all = rtl;
@@ -620,7 +610,7 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
     gba_firmware_init(model, groups, ports, uuid);
     rtl->top->groups = groups;
     rtl->top->ports = ports;
-    rtl->top->multicast = setting("GBA_RTL_MULTICAST") != 0;
+    rtl->top->multicast = multicast != NULL && atoi(multicast) != 0;
     for (int i = 0; i < 4; i++)
         rtl->top->uuid[i] = (uint32_t)(uuid[i / 2] >> 32 * (i % 2));
     reset(rtl);
@@ -672,7 +662,7 @@ static void dut_link(void *device, uint32_t port, uint32_t up, uint32_t quota)
 
 static void dut_ready(void *device, uint32_t port, uint32_t ready)
 {
-    static_cast<struct rtl *>(device)->stalled[port] = ready == 0;
+    port_ready(static_cast<struct rtl *>(device), port, ready != 0);
 }
 
 static int dut_advance(void *device, uint32_t cycles)
