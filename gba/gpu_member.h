@@ -7,10 +7,11 @@
  *   gba_gpu_store(to, value, order, direct)  store 8 bytes past the caches, with RELEASE after all
  *                         that the thread has loaded and stored; direct: to a register of a device
  *   gba_gpu_load(from, order)  load 8 bytes past the caches, with ACQUIRE before all that follows
- *   gba_gpu_add(count, add)  add to a word and return the sum. Nobody else uses the word, but the
+ *   gba_gpu_add(count, add)  add to a word and return the sum. Nobody else uses its line, but the
  *                         next kernel of the member may run on another core: from memory, to memory
  *   gba_gpu_clean()       return when what the thread has written is in memory
- *   gba_gpu_invalidate()  what the thread loads from now on comes from memory
+ *   gba_gpu_invalidate()  what the thread loads from now on comes from memory. What it has written
+ *                         and not cleaned is written back, not lost
  *   gba_gpu_clock()       ns; and a pause, where polls keep other cores from memory
  *   GBA_GPU_FN            the qualifiers of an inline function
  *

@@ -12,7 +12,8 @@
 /* ------------------------------------------------------------------------------ the machine --- */
 
 #define MEMBERS 3u
-#define CORES   (2 * MEMBERS) /* a member's kernels take turns on two */
+#define LANES   2u                    /* of a member, each on a core of its own */
+#define CORES   (2 * MEMBERS * LANES) /* a member's kernels take turns on two sets */
 #define LINES   16u
 #define WORDS   8u /* 64 bytes */
 
@@ -37,7 +38,11 @@ static struct {
         struct line line;
         bool valid, dirty;
     } cache[CORES][LINES];
-    uint32_t core;            /* on which the code runs */
+    uint32_t core, lane; /* on which the code runs */
+    uint32_t
+        together; /* lanes that have met: what such a lane, but the first, cleans is too late */
+    bool shared;  /* before that, what such a lane invalidates is too early */
+    int status;
     uint32_t round, releases; /* of the device: a bit for each member that is not released yet */
     uint64_t clock;
     enum fault fault;
@@ -47,7 +52,7 @@ static struct {
 /* The lines of each member. */
 enum {
     DATA,
-    DOORBELL = DATA + MEMBERS,
+    DOORBELL = DATA + MEMBERS * LANES,
     FLAG = DOORBELL + MEMBERS,
     COUNT = FLAG + MEMBERS,
     FATE = COUNT + MEMBERS
@@ -132,6 +137,8 @@ GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t orde
     (void)order;
     (void)direct;
     meanwhile();
+    if (LANES != now.together)
+        return; /* the first lane has not waited for the others */
     if (DOORBELL_CACHED == now.fault)
         cached_store(to, value);
     else
@@ -162,6 +169,8 @@ GBA_GPU_FN uint32_t gba_gpu_add(uint64_t *count, uint32_t add)
 GBA_GPU_FN void gba_gpu_clean(void)
 {
     meanwhile();
+    if (0 != now.lane && LANES - now.lane <= now.together)
+        return;
     for (uint32_t line = 0; line < LINES && NO_CLEAN != now.fault; line++)
         cache_clean(now.core, line);
 }
@@ -169,6 +178,8 @@ GBA_GPU_FN void gba_gpu_clean(void)
 GBA_GPU_FN void gba_gpu_invalidate(void)
 {
     meanwhile();
+    if (0 != now.lane && !now.shared)
+        return;
     for (uint32_t line = 0; line < LINES && NO_INVALIDATE != now.fault; line++)
         cache_drop(now.core, line);
 }
@@ -176,6 +187,32 @@ GBA_GPU_FN void gba_gpu_invalidate(void)
 GBA_GPU_FN uint64_t gba_gpu_clock(void)
 {
     return ++now.clock;
+}
+
+#define GBA_GPU_GRID_SYNC()
+
+GBA_GPU_FN uint32_t GBA_GPU_LANE(gba_gpu_coop_t coop)
+{
+    (void)coop;
+    return now.lane;
+}
+
+/* The first lane comes last. */
+GBA_GPU_FN void GBA_GPU_TOGETHER(gba_gpu_coop_t coop)
+{
+    (void)coop;
+    now.together += 0 != now.lane || LANES - 1 == now.together;
+}
+
+/* The first lane comes first. */
+GBA_GPU_FN int GBA_GPU_SHARE(gba_gpu_coop_t coop, const gba_gpu_member_t *member, int status)
+{
+    (void)coop;
+    (void)member;
+    if (0 == now.lane)
+        now.status = status;
+    now.shared = true;
+    return now.status;
 }
 
 #include "gba/gpu_member.h"
@@ -193,32 +230,58 @@ struct running {
     uint32_t entered, left;
 };
 
+/* The lane goes on, on its core. */
+static void resume(const struct running *me, uint32_t m, uint32_t lane)
+{
+    now.lane = lane;
+    now.core = (2 * m + me->entered / KERNEL % 2) * LANES + lane;
+    now.shared = false;
+}
+
+static void arrive(struct running *me, uint32_t m, gba_gpu_order_t order)
+{
+    const uint32_t round = me->entered + 1;
+
+    now.together = 0;
+    for (uint32_t lane = LANES; lane-- > 0;) {
+        resume(me, m, lane);
+        if (GBA_GPU_RELAXED != order)
+            cached_store(word_at(DATA + m * LANES + lane), round);
+        gba_gpu_arrive(&me->gpu, GBA_GPU_GRID, order);
+    }
+    me->entered = round;
+}
+
 /* One step of a member: it arrives, or polls for some time. */
 static enum verdict step(struct running *all, uint32_t m)
 {
-    struct running *me = &all[m];
     /* The last arrival of a kernel, for which the next one waits, orders nothing: what it left in
      * the cache stays there. */
-    const bool last = KERNEL - 1 == me->left % KERNEL;
-    const gba_gpu_order_t order = last ? GBA_GPU_RELAXED : GBA_GPU_ACQ_REL;
+    static const gba_gpu_order_t arrives[KERNEL] = {GBA_GPU_ACQ_REL, GBA_GPU_RELEASE,
+                                                    GBA_GPU_RELAXED},
+                                 waits[KERNEL] = {GBA_GPU_ACQ_REL, GBA_GPU_ACQUIRE,
+                                                  GBA_GPU_RELAXED};
+    struct running *me = &all[m];
+    const uint32_t round = me->left % KERNEL;
+    bool over = false;
 
-    now.core = 2 * m + me->entered / KERNEL % 2;
     if (me->entered == me->left) {
-        me->entered++;
-        if (!last)
-            cached_store(word_at(DATA + m), me->entered);
-        gba_gpu_arrive(&me->gpu, GBA_GPU_THREAD, order);
+        arrive(me, m, arrives[round]);
         return FINE;
     }
-    if (GBA_OK != gba_gpu_wait(&me->gpu, GBA_GPU_THREAD, order, 1))
-        return FINE; /* the time is over */
-    me->left++;
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        if (all[i].entered < me->left)
-            return EARLY;
-    for (uint32_t i = 0; i < MEMBERS && !last; i++)
-        if (cached_load(word_at(DATA + i)) < me->left)
-            return STALE;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        resume(me, m, lane);
+        if (GBA_OK != gba_gpu_wait(&me->gpu, GBA_GPU_GRID, waits[round], 1))
+            continue; /* the time is over */
+        over = true;
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            if (all[i].entered <= me->left)
+                return EARLY;
+        for (uint32_t i = 0; i < MEMBERS * LANES && GBA_GPU_RELAXED != waits[round]; i++)
+            if (cached_load(word_at(DATA + i)) <= me->left)
+                return STALE;
+    }
+    me->left += over;
     return FINE;
 }
 
