@@ -383,7 +383,7 @@ static void cross_begin(uint32_t size, uint32_t base)
 
 TEST(test_published_cross_rank_sync)
 {
-    cross_begin(65, 64); /* the count at 1024 bytes, a word every 16 */
+    cross_begin(65, 64); /* the count at word 1024, a flag every 16 words */
     cross_begin(3, 2);   /* at 32 */
     /* The others leave the next barrier, in which rank 0 is not. */
     for (uint32_t r = 1; r < 3; r++) {
