@@ -186,6 +186,7 @@ static struct gba_member *member_get(struct gba_file *file, const struct gba_ioc
 /* Sleep until the wait is complete. timeout: not 0. */
 static int sleep_until_over(struct gba_member *member, struct gba_ioc_wait *wait, ktime_t timeout)
 {
+	const ktime_t end = ktime_add_safe(ktime_get(), timeout);
 	ktime_t slice;
 	bool armed;
 	int result;
@@ -200,7 +201,7 @@ static int sleep_until_over(struct gba_member *member, struct gba_ioc_wait *wait
 		slice = min_t(ktime_t, timeout, armed ? GBA_LOOK_PERIOD : GBA_UNARMED_PERIOD);
 		result = wait_event_interruptible_hrtimeout(member->wait, is_over(member, wait),
 							    slice);
-		timeout = ktime_sub(timeout, slice);
+		timeout = ktime_sub(end, ktime_get()); /* a slice ends late */
 	} while (result == -ETIME && timeout > 0);
 	return result;
 }

@@ -60,6 +60,8 @@ typedef int64_t atomic64_t;
 #define cpu_to_le64(x)           htole64(x)
 #define le64_to_cpu(x)           le64toh(x)
 #define ktime_sub(a, b)          ((a) - (b))
+#define ktime_add_safe(a, b)     ((a) > KTIME_MAX - (b) ? KTIME_MAX : (a) + (b))
+#define ktime_get()              kernel_now
 #define ns_to_ktime(x)           ((ktime_t)(x))
 #define READ_ONCE(x)             __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value)     __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
@@ -165,6 +167,9 @@ static inline void list_del_init(struct list_head *link)
 /* The test does what happens meanwhile. */
 void kernel_sleep(void);
 
+/* The time, which passes in sleeps that time out. */
+static ktime_t kernel_now __attribute__((unused));
+
 typedef struct {
     int unused;
 } wait_queue_head_t;
@@ -183,7 +188,7 @@ struct delayed_work {
 #define wait_event_interruptible(queue, condition) \
     ((condition) || (kernel_sleep(), (condition)) ? 0 : -EINTR)
 #define wait_event_interruptible_hrtimeout(queue, condition, timeout) \
-    ((void)(timeout), (condition) || (kernel_sleep(), (condition)) ? 0 : -ETIME)
+    ((condition) || (kernel_sleep(), (condition)) ? 0 : (kernel_now += (timeout), -ETIME))
 
 /* --- processes and users --- */
 
