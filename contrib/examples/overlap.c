@@ -57,17 +57,19 @@ static double step(int split, double seconds)
 
 int main(int argc, char **argv)
 {
-    const int steps = argc > 1 ? atoi(argv[1]) : 500;
-    const double seconds = (argc > 2 ? atof(argv[2]) : 200) * 1e-6;
+    char none[] = "", *end = none;
+    const double given = argc > 1 ? strtod(argv[1], &end) : 500;
+    const double us = argc > 2 && '\0' == *end ? strtod(argv[2], &end) : 200, seconds = us * 1e-6;
+    const int steps = given >= 1 && given <= 1000000 ? (int)given : 0;
     double waited[2] = {0, 0}, sum[2];
     int rank, size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc > 3 || steps < 1 || !(seconds >= 0) || seconds > 1) {
+    if (argc > 3 || '\0' != *end || 0 == steps || !(us >= 0 && us <= 1000000)) {
         if (0 == rank)
-            fputs("usage: overlap [STEPS [US]], at least 1 and 0 to 1000000\n", stderr);
+            fputs("usage: overlap [STEPS [US]], 1 to 1000000 and 0 to 1000000\n", stderr);
         MPI_Finalize();
         return 2;
     }

@@ -212,6 +212,11 @@ static int start(const struct moe_options *options, struct moe_config *config)
     const int me = shmem_my_pe();
     struct moe_pe pe;
 
+    if (options->zipf >= 0 && !popular) {
+        fprintf(stderr, "moe_dispatch: out of memory for the popularity of experts\n");
+        shmem_global_exit(2);
+        return 2;
+    }
     if (popular)
         moe_zipf(&config->shape, (double)options->zipf / 100, popular);
     config->shape.popular = popular;
