@@ -128,6 +128,7 @@ EXTRA_DIST += contrib/maint/check-packages contrib/packaging/README.md contrib/p
 	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/service-tests contrib/packaging/gba-barrier.spec \
 	contrib/packaging/debian/changelog contrib/packaging/debian/control \
 	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \
+	contrib/packaging/debian/gba-tools.postinst \
 	contrib/packaging/debian/gba-dkms.dkms contrib/packaging/debian/gba-dkms.install \
 	contrib/packaging/debian/gba-dkms.postinst \
 	contrib/packaging/debian/libgba-dev.install contrib/packaging/debian/libgba0.install \
