@@ -451,7 +451,7 @@ static void change_link(struct rtl *rtl)
 
     rtl->top->cu_hold = 1;
     settle(rtl);
-    if (!rtl->top->cu_held)
+    if (!rtl->top->cu_held || rtl->top->rel_valid) /* the store of this cycle comes first */
         return;
     rtl->links.pop_front();
     gba_model_clear(&made);

@@ -33,9 +33,9 @@ module gba_device #(
     output reg [63:0] resp_value,
     output reg [2:0] resp_error,
     output reg resp_completed,
-    // Release stores. A bit of rel_ready: that port takes a store in the next cycle. With multicast, the stores of a
-    // round have the members of a word in `rel_set`; the egress of each port takes them at once, and looks up the
-    // addresses.
+    // Release stores. A bit of rel_ready: that port takes a store in the next cycle. It stays set until the port gets
+    // one: a store that is due is offered now and then. With multicast, the stores of a round have the members of a
+    // word in `rel_set`; the egress of each port takes them at once, and looks up the addresses.
     input wire [PORTS-1:0] rel_ready,
     output wire [PORTS-1:0] rel_lost, // the port counts as down; the control unit takes it down
     output wire rel_valid,
@@ -511,7 +511,7 @@ module gba_device #(
                     closing <= 0;
                     if (mine) waits[lane] <= 0;
                 end else if (closes) closing <= 1;
-                else if (!waits[lane]) begin
+                else if (!waits[lane] || (command && !waits_all[lane])) begin
                     waits[lane] <= 1;
                     waits_all[lane] <= command;
                     waits_port[lane*10+:10] <= port;

@@ -66,7 +66,7 @@ static struct port {
     enum { STAYS, GOES_DOWN, GOES_UP } link;
     bool stalled;
     uint64_t since, free_since, link_since; /* cycles from which an access or a link may wait */
-    uint64_t stalled_at, stalled_until;
+    uint64_t stalled_at, stalled_until, down_at; /* down_at: the link goes down then; 0: not so */
     uint32_t interrupts, expected, possible; /* that came, that must come, that may in addition */
     uint64_t taken, stored_at, stored;       /* accesses; the last store, and its value */
 } ports[PORTS];
@@ -528,6 +528,12 @@ static void read_arrival(uint32_t port)
     offer(port, (struct gba_model_access){false, 8, 0, GBA_GROUP_REG(0, GBA_REG_ARRIVAL), 0, 0});
 }
 
+static void steps(uint32_t count)
+{
+    while (count-- != 0)
+        (void)step();
+}
+
 TEST(test_ORD_1_two_last_arrivals_at_once)
 {
     power_on(1, 4);
@@ -586,8 +592,7 @@ TEST(test_REL_2_rounds_meet_at_a_port_that_takes_nothing)
         set_ready(0, false);
         for (uint32_t g = 0; g < 3; g++)
             arrive(0, g, 0, stall);
-        for (uint32_t i = 0; i < stall; i++)
-            (void)step();
+        steps(stall);
         rest();
     }
 }
@@ -603,8 +608,7 @@ TEST(test_ARR_5_late_arrivals_at_a_port_that_takes_nothing)
             set_ready(g, g != stall % 4);
             arrive(g, g, 0, 0);
         }
-        for (uint32_t i = 0; i < stall; i++)
-            (void)step();
+        steps(stall);
         rest();
     }
 }
@@ -655,6 +659,33 @@ TEST(test_ORD_3_no_command_starves)
     rest();
 }
 
+/* A COMMAND waits for what was due when it came, also behind an access of another port that waits:
+ * ports 0 and 4 may share a lane of the design. */
+TEST(test_ORD_3_a_command_behind_an_access_that_waits)
+{
+    uint64_t from;
+
+    power_on(2, 8);
+    start(0, 1, 1, 1);
+    start(1, 1, 2, 1);
+    set_ready(1, false);
+    arrive(1, 0, 0, 1);
+    steps(30);
+    read_arrival(0);
+    steps(30);
+    plan(4, true, 4, GBA_PORT_REG(GBA_PORT_COMMAND), GBA_CMD_MEMBER);
+    offer(4, *POP(&ports[4].script));
+    steps(30);
+    set_ready(2, false);
+    arrive(2, 1, 0, 1);
+    steps(30);
+    set_ready(1, true);
+    from = cycle;
+    UNTIL(COUNT(&ports[4].offered) == 0, "ORD-3");
+    expect(cycle - from < 900, "ORD-3");
+    rest();
+}
+
 TEST(test_TIME_1_bounds)
 {
     static const uint32_t members[] = {2, 8, 64, 128, 708}, *bound;
@@ -689,6 +720,26 @@ TEST(test_TIME_1_bounds)
         UNTIL(COUNT(&ports[0].offered) == 0, "CFG-8");
         expect(cycle - from <= bound[GBA_DUT_T_CLEAR] + bound[GBA_DUT_T_MATCH], "TIME-1");
     }
+}
+
+/* Stores to a host that takes none are dropped after T_LOST. A member that arrives again gets its
+ * own. */
+TEST(test_PORT_6_a_lost_port_until_it_takes_stores)
+{
+    if (0 == dut->bounds[GBA_DUT_T_LOST])
+        return; /* the model loses no port by itself */
+    power_on(1, 4);
+    start(0, 2, 0, 2);
+    set_ready(0, false);
+    arrive(0, 0, 0, 1);
+    arrive(1, 0, 1, 1);
+    read_arrival(1);
+    UNTIL(COUNT(&ports[1].offered) == 0, "PORT-6");
+    due[0][0].out = due[0][0].in;
+    set_ready(0, true);
+    arrive(0, 0, 0, 1);
+    UNTIL(ports[0].stored == 1, "ARR-5");
+    rest();
 }
 
 /* A member of the port, from a random one on; if it can be, one that has not arrived. */
@@ -826,11 +877,14 @@ static void run(uint64_t cycles)
 
             if (host->stalled ? cycle >= host->stalled_until || !up : below(stalls) == 0) {
                 host->stalled_until = below(50) == 0 ? UINT64_MAX : cycle + below(stall);
+                /* Also when the first stores come again. */
+                host->down_at = host->stalled && up && below(3) == 0 ? cycle + below(12) : 0;
                 set_ready(p, host->stalled);
             }
-            if (host->link == STAYS && below(!up                                 ? 200
-                                             : host->stalled_until == UINT64_MAX ? 3000
-                                                                                 : 40000) == 0)
+            if (host->link == STAYS && ((up && cycle != 0 && cycle == host->down_at) ||
+                                        below(!up                                 ? 200
+                                              : host->stalled_until == UINT64_MAX ? 3000
+                                                                                  : 40000) == 0))
                 set_link(p, !up);
             if (COUNT(&host->offered) >= depth || below(pause) != 0)
                 continue;
