@@ -61,7 +61,7 @@ GBA_LOCKSTEP = tests/rtl/liblockstep.la tests/rtl/libfirmware.la
 EXTRA_LTLIBRARIES = $(GBA_LOCKSTEP)
 CLEANFILES += $(GBA_LOCKSTEP)
 tests_rtl_liblockstep_la_SOURCES = tests/rtl/lockstep.h tests/rtl/lockstep.c tests/rtl/arrive.h \
-	tests/rtl/rules.c
+	tests/rtl/load.h tests/rtl/rules.c
 tests_rtl_libfirmware_la_SOURCES = $(sim_libgbamodel_la_SOURCES)
 tests_rtl_libfirmware_la_CPPFLAGS = $(AM_CPPFLAGS) -include sim/rtl/firmware.h
 tests/rtl/%.lo tests/rtl/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
@@ -401,7 +401,8 @@ TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
 EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
 	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
 	tests/switch/corpus/tcp tests/switch/fuzz_switch.c tests/fuzz/fuzz_model.c
-EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c
+EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c \
+	tests/rtl/overlap.h
 EXTRA_DIST += gba/algo/README.md
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.

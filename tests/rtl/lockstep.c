@@ -10,14 +10,11 @@
  * offers its state (gba_dut_state) is compared to the last bit instead. A test that sets the state
  * by hand is not followed from there on: the design cannot know.
  */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gba/spec/gba_dut.h"
 #include "sim/model/event.h"
 #include "tests/rtl/arrive.h"
+#include "tests/rtl/load.h"
 #include "tests/rtl/lockstep.h"
 
 uint64_t lockstep_accesses;
@@ -31,23 +28,6 @@ static void *device;
 static FILE *vectors;                  /* NULL: none */
 static struct gba_model *model, known; /* the device of the test; its state after the last access */
 static bool followed;
-
-static void load(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const struct gba_dut *(*table)(void);
-
-    if (library == NULL) {
-        fprintf(stderr, "GBA_DUT must name the library of a design: %s\n", dlerror());
-        exit(2);
-    }
-    *(void **)&table = dlsym(library, "gba_dut");
-    *(void **)&state_of = dlsym(library, "gba_dut_state");
-    if (table == NULL || (dut = table())->version != GBA_DUT_VERSION) {
-        fprintf(stderr, "%s: no gba_dut() of version %u\n", path, GBA_DUT_VERSION);
-        exit(2);
-    }
-}
 
 static const char *rule_of_command(uint64_t command)
 {
@@ -347,8 +327,12 @@ void gba_model_init(struct gba_model *m, uint32_t groups, uint32_t ports, const 
 {
     const char *library = getenv("GBA_DUT"), *file = getenv("GBA_VECTORS");
 
-    if (library != NULL && dut == NULL)
-        load(library);
+    if (library != NULL && dut == NULL) {
+        void *opened;
+
+        dut = dut_load(library, &opened);
+        *(void **)&state_of = dlsym(opened, "gba_dut_state");
+    }
     if (file != NULL && vectors == NULL)
         vectors = fopen(file, "a");
     gba_firmware_init(m, groups, ports, uuid);
