@@ -152,8 +152,10 @@ GBA_EXPORT gba_status_t gba_bootstrap_bcast(gba_bootstrap_t *bootstrap, void *bu
  * makes the calls of the exchange calls it. Collective. Blocks. */
 GBA_EXPORT gba_status_t gba_bootstrap_barrier(gba_bootstrap_t *bootstrap);
 
-/* Get the cause of the last GBA_ERR_OOB of the exchange. Returns one line, with the missing ranks
- * if a unique id timed out; "" before any error. Only the thread that makes the calls of the
+/* Get the cause of the last error of the exchange (GBA_ERR_OOB), or of a connection between hosts
+ * (GBA_ERR_IO of a barrier). Returns one line, with the missing ranks if a unique id timed out,
+ * with the rank and the address of a member if a connection failed; "" before any error. The
+ * pointer is valid until gba_bootstrap_destroy. Only the thread that makes the calls of the
  * exchange calls it. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
 
@@ -184,67 +186,40 @@ GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
  * addresses of different families; GBA_ERR_IO: no socket or random numbers; GBA_ERR_NOMEM;
  * GBA_ERR_OOB: the exchange failed. Thread-safe on different bootstraps. Collective. Blocks.
  */
-GBA_EXPORT gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap,
-                                                  gba_remote_t **remote, char *message, size_t len);
-
-/* Get the cause of GBA_ERR_IO of a barrier. remote: may be NULL. Returns one line with the rank and
- * the address of a member; "" if no connection has failed. The pointer is valid until
- * gba_bootstrap_remote_close. Only the thread that runs the team's barrier calls it. Not
- * collective. */
-GBA_EXPORT const char *gba_bootstrap_remote_message(const gba_remote_t *remote);
+GBA_EXPORT gba_status_t gba_bootstrap_remote_open(gba_bootstrap_t *bootstrap, gba_remote_t **remote,
+                                                  char *message, size_t len);
 
 /* Close the connections, and free the transport. The team is destroyed before. remote: may be NULL.
  * Thread-safe on different transports. Not collective. Never blocks. */
 GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
 
-/* A team of all members of a bootstrap, from gba_bootstrap_team_create. */
-typedef struct gba_bootstrap_team gba_bootstrap_team_t;
-
 /*
- * Make a team of all members: open the device, connect the hosts, and agree on a path. If the
- * devices of the members are at different switches, the team uses none.
+ * Make a team of all members, and what it needs: open the device, which each member chooses as a
+ * process of MPI does (parameters device_path, device_list, device_map), connect the hosts, and
+ * agree on a path. If the devices of the members are at different switches, the team goes to the
+ * first of these at which all have one, else it uses none.
+ *
+ * gba_barrier makes a barrier. If the device dies in it, the members complete it by the exchange,
+ * and agree on another path; at other times they agree on what is due (gba_team_due). If the device
+ * is dead, the barrier fails if a member that has completed it makes another call of the exchange
+ * before its next barrier of the team. GBA_ERR_BUSY of a barrier: a thread of another member makes
+ * barriers of another team of the bootstrap. gba_bootstrap_message has more of the cause of an
+ * error than gba_status_text. Only the thread that makes the calls of the exchange makes barriers,
+ * and calls gba_team_destroy. With a device all members wait there for the last one, because the
+ * death of the device may keep it in the last barrier; without one, and after an error of
+ * gba_barrier or of GPU members, nobody waits.
+ *
  * params: NULL: gba_params_environment; else copied, and its strings live as long as the team.
- * team: set on GBA_OK. message, len: set on error to one line with the cause (len bytes at most,
- * terminated). Returns GBA_OK (the path may be GBA_PATH_FALLBACK, with barriers over the exchange);
- * GBA_ERR_PARAM: an environment variable is invalid; GBA_ERR_REFUSED: another member has an error
- * of its own; GBA_ERR_NOMEM; GBA_ERR_OOB: the exchange failed. The other errors are those of
- * gba_bootstrap_remote_open. Thread-safe on different bootstraps. Collective. Blocks.
+ * team: set on GBA_OK; the bootstrap lives longer. message, len: set on error to one line with the
+ * cause (len bytes at most, terminated). Returns GBA_OK (the path may be GBA_PATH_FALLBACK, with
+ * barriers over the exchange); GBA_ERR_PARAM: an environment variable is invalid; GBA_ERR_REFUSED:
+ * another member has an error of its own; GBA_ERR_NOMEM; GBA_ERR_OOB: the exchange failed. The
+ * other errors are those of gba_bootstrap_remote_open. Thread-safe on different bootstraps.
+ * Collective. Blocks.
  */
 GBA_EXPORT gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap,
-                                                  const gba_params_t *params,
-                                                  gba_bootstrap_team_t **team, char *message,
-                                                  size_t len);
-
-/*
- * Make a barrier. If the device dies in it, the members complete the barrier by the exchange, and
- * agree on another path; at other times they agree on what is due (gba_team_due). If the device is
- * dead, the barrier fails if a member that has completed it makes another call of the exchange
- * before its next barrier of the team.
- * Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a connection between hosts is lost; GBA_ERR_BUSY: a
- * thread of another member makes barriers of another team of the bootstrap; GBA_ERR_NOMEM. After
- * an error the team can only be destroyed. Only the thread that makes the calls of the exchange
- * calls it. Collective. Blocks. Release on entry, acquire on return.
- */
-GBA_EXPORT gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team);
-
-/* Get the team, for gba_team_path, gba_team_why, gba_team_stats, a barrier in steps and GPU
- * members. Returns the team, never NULL, valid until gba_bootstrap_team_destroy. Thread-safe. Not
- * collective. */
-GBA_EXPORT gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team);
-
-/* Get the cause of the error of gba_bootstrap_team_barrier, or of GPU members. Returns one line; ""
- * before any error. Only the thread that makes the team's barriers calls it, or a
- * thread that has seen the error. Not collective. */
-GBA_EXPORT const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team);
-
-/*
- * Free a team, its device and its connections. With a device all members wait here for the last
- * one, because the death of the device may keep it in the last barrier; without one, and after an
- * error of gba_bootstrap_team_barrier or of GPU members, nobody waits. The bootstrap
- * lives longer. team: may be NULL. A team that GPU members use is not freed (logged). Only the
- * thread that makes the calls of the exchange calls it. Collective. Blocks.
- */
-GBA_EXPORT void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team);
+                                                  const gba_params_t *params, gba_team_t **team,
+                                                  char *message, size_t len);
 
 /* Find out whether the members on this host share processors, for gba_team_attr_t.oversubscribed.
  * Returns true if they are more than the processors that they may use together, by their affinities

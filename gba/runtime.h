@@ -148,6 +148,11 @@ typedef struct gba_runtime {
     void (*agreed)(void *ctx, gba_due_t due, gba_status_t status);
     /* Print the name of a member, as in gba_oob_t. */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    /* gba_team_destroy begins. Not called after gba_team_leave. It may wait for other members,
+     * which may be in the last barrier, if the device has failed. */
+    void (*leave)(void *ctx);
+    /* gba_team_destroy has freed the team: ctx may be freed. */
+    void (*freed)(void *ctx);
 } gba_runtime_t;
 
 /*

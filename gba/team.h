@@ -43,15 +43,16 @@ GBA_EXPORT gba_status_t gba_team_create(const struct gba_team_attr *attr, const 
 
 /*
  * Make a whole barrier: gba_barrier_wait, and gba_barrier_end if that does not return GBA_OK.
- * Returns as gba_barrier_end. One thread at a time on a team. Collective. Blocks. Release on entry,
- * acquire on return.
+ * Returns as gba_barrier_end. After an error the team can only be destroyed: it is left, see
+ * gba_team_leave. One thread at a time on a team. Collective. Blocks. Release on entry, acquire on
+ * return.
  */
 GBA_EXPORT gba_status_t gba_barrier(gba_team_t *team);
 
 /*
  * Leave the team and free it. No barrier may be in progress. team: may be NULL. A team that GPU
  * members or another holder use is not freed (logged). Thread-safe on different teams. Not
- * collective. Never blocks. Sends nothing.
+ * collective, never blocks, and sends nothing, but for gba_runtime_t.leave.
  */
 GBA_EXPORT void gba_team_destroy(gba_team_t *team);
 

@@ -199,11 +199,11 @@ static int mixed_ranks(struct member *me, void *arg)
 
         for (uint32_t i = 0; i < words; i++)
             __atomic_store_n(&user[1024 + i], round, __ATOMIC_RELAXED);
-        good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+        good = GBA_OK == gba_barrier(me->team);
         for (uint32_t i = 0; i < words; i++)
             if (__atomic_load_n(&user[i], __ATOMIC_RELAXED) != round)
                 good = printf("early: CPU, round %lu, thread %u\n", (unsigned long)round, i) < 0;
-        good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+        good = good && GBA_OK == gba_barrier(me->team);
     }
     if (strstr(device, "die") != NULL)
         printf("%s\n", gba_team_why(me->team));
@@ -308,7 +308,7 @@ static int stream_order(struct member *me, void *arg)
             word_await(&user[1], round);
             usleep(2000);
             word_set(&user[0], round);
-            good = GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+            good = GBA_OK == gba_barrier(me->team);
         }
         member_end(me);
         return good ? 0 : 1;
@@ -357,7 +357,7 @@ static int failing(struct member *me, void *arg)
         good = member_team(me, "none", false);
         word_set(rank_0, (uint64_t)getpid());
         word_await(late, 1);
-        good &= GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+        good &= GBA_OK == gba_barrier(me->team);
         member_end(me);
         return good ? 0 : 1;
     }

@@ -31,6 +31,12 @@ const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootst
 /* Count a team that all members make. Returns its number, the same on all. */
 uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap);
 
+/* Where gba_bootstrap_message is written: GBA_BOOT_MESSAGE bytes. */
+char *gba_boot_message(gba_bootstrap_t *bootstrap);
+
+/* Whether that member is on this host, by its name. */
+bool gba_boot_same_host(const gba_bootstrap_t *bootstrap, uint32_t rank);
+
 /* Whether members are on different hosts, or in containers without common memory. The same on all.
  */
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap);

@@ -255,6 +255,18 @@ uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap)
     return ++bootstrap->teams;
 }
 
+char *gba_boot_message(gba_bootstrap_t *bootstrap)
+{
+    return bootstrap->message;
+}
+
+bool gba_boot_same_host(const gba_bootstrap_t *bootstrap, uint32_t rank)
+{
+    const struct member_info *members = bootstrap->members;
+
+    return 0 == strcmp(members[rank].host, members[bootstrap->oob.rank].host);
+}
+
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap)
 {
     return bootstrap->apart;

@@ -29,6 +29,8 @@ static gba_status_t mesh_fail(struct gba_boot_mesh *mesh, const struct gba_boot_
     snprintf(mesh->message, sizeof mesh->message, "%s rank %u at %s: %s", what,
              (unsigned)link->peer, name,
              0 == link->error ? "it has left or died" : strerror(link->error));
+    if (mesh->cause != NULL)
+        memcpy(mesh->cause, mesh->message, sizeof mesh->message);
     return GBA_ERR_IO;
 }
 

@@ -60,6 +60,7 @@ struct gba_boot_mesh {
     struct gba_boot_link **links;       /* [size]; NULL: not needed so far */
     struct gba_boot_pending pending;
     char message[GBA_BOOT_MESSAGE]; /* the cause of the failure */
+    char *cause;                    /* gets a copy of the message; NULL: nobody does */
 };
 
 /*

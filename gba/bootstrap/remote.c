@@ -27,7 +27,7 @@ static gba_status_t choose_address(const gba_bootstrap_t *bootstrap,
     return gba_boot_address_choose(address, true, message, len);
 }
 
-static gba_status_t start_listening(const gba_bootstrap_t *bootstrap, struct gba_boot_mesh **mesh,
+static gba_status_t start_listening(gba_bootstrap_t *bootstrap, struct gba_boot_mesh **mesh,
                                     gba_bootstrap_uid_t *uid, char *message, size_t len)
 {
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
@@ -36,8 +36,10 @@ static gba_status_t start_listening(const gba_bootstrap_t *bootstrap, struct gba
 
     if (GBA_OK == status)
         status = gba_boot_mesh_create(oob->rank, oob->size, &mine, mesh, message, len);
-    if (GBA_OK == status)
+    if (GBA_OK == status) {
+        (*mesh)->cause = gba_boot_message(bootstrap);
         status = gba_boot_address_print(&mine, uid);
+    }
     explicit_bzero(&mine, sizeof mine);
     return status;
 }
@@ -77,7 +79,7 @@ static gba_status_t take_addresses(const gba_oob_t *oob, const struct listening 
     return GBA_OK;
 }
 
-gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap, gba_remote_t **remote,
+gba_status_t gba_bootstrap_remote_open(gba_bootstrap_t *bootstrap, gba_remote_t **remote,
                                        char *message, size_t len)
 {
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
@@ -117,11 +119,6 @@ gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap, gba_rem
     *made = (gba_remote_t){.ctx = mesh, .name = "TCP", .open = gba_boot_signals_open};
     *remote = made;
     return GBA_OK;
-}
-
-const char *gba_bootstrap_remote_message(const gba_remote_t *remote)
-{
-    return remote == NULL ? "" : ((const struct gba_boot_mesh *)remote->ctx)->message;
 }
 
 void gba_bootstrap_remote_close(gba_remote_t *remote)

@@ -26,43 +26,89 @@ struct device_name {
 };
 _Static_assert(sizeof(struct device_name) <= NOTICE_BYTES, "see prepare");
 
-struct gba_bootstrap_team {
+struct boot_team {
     gba_bootstrap_t *bootstrap;
     const gba_oob_t *oob;
     uint64_t number; /* of the team in the bootstrap */
     gba_params_t params;
-    gba_device_t *device; /* NULL: this member has none */
+    gba_device_choices_t choices; /* none, if the user set device_path */
+    bool choose;                  /* a member has several choices */
+    gba_device_t *device;         /* NULL: this member has none */
     gba_status_t device_status;
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
     void *gathered;            /* for what all members pass in one call */
     gba_notification_t latest; /* of this member; zeros before an agreement */
-    bool mixed;                /* threads of members make barriers of several teams */
-    gba_status_t status;       /* of the first barrier that failed */
 };
 
-/* Whether all members are ready to make the team. A member that is not says why in its message. */
-static gba_status_t all_ready(const gba_oob_t *oob, gba_status_t status, char *message, size_t len)
+/* Whether all members are ready to make the team, and whether one of them has several choices of a
+ * device. A member that is not ready says why in its message. team: NULL on such a member. */
+static gba_status_t all_ready(const gba_oob_t *oob, struct boot_team *team, gba_status_t status,
+                              char *message, size_t len)
 {
-    uint64_t ready = GBA_OK == status;
-    const gba_status_t sent = oob->min(oob->ctx, &ready, 1);
+    uint64_t words[] = {GBA_OK == status, team == NULL || team->choices.count < 2};
+    const gba_status_t sent = oob->min(oob->ctx, words, 2);
 
     if (GBA_OK != status)
         return status;
-    if (GBA_OK == sent && 1 == ready)
+    if (GBA_OK == sent && 1 == words[0]) {
+        team->choose = 0 == words[1];
         return GBA_OK;
+    }
     snprintf(message, len, "%s",
              GBA_OK != sent ? gba_bootstrap_message(oob->ctx)
                             : "another member cannot make a team");
     return GBA_OK != sent ? sent : GBA_ERR_REFUSED;
 }
 
+/* Find the devices among which this member chooses, as a process of MPI does. A parameter that the
+ * user has not set is the very string of the defaults. */
+static void choices_find(struct boot_team *team)
+{
+    static char none[] = "none";
+    gba_params_t *params = &team->params, defaults;
+
+    gba_params_default(&defaults);
+    if (defaults.device_path != params->device_path)
+        return;
+    gba_device_choices_find(params->device_list, &team->choices);
+    if (team->choices.count > 0)
+        params->device_path = team->choices.list[0].path;
+    else if (defaults.device_list != params->device_list)
+        params->device_path = none;
+}
+
+/* Choose among several devices, from the words of the members on this host, in the order of the
+ * ranks. Without memory for the choice the first one stays: it affects speed only. */
+static gba_status_t device_choose(struct boot_team *team)
+{
+    const gba_oob_t *oob = team->oob;
+    const uint64_t mine = team->choices.count > 1 ? gba_device_choices_word(&team->choices) : 0;
+    uint64_t *words = team->gathered;
+    uint32_t count = 0, self = 0, chosen;
+    gba_status_t status;
+    char unused[160];
+
+    status = oob->allgather(oob->ctx, &mine, words, sizeof mine);
+    for (uint32_t i = 0; GBA_OK == status && i < oob->size; i++) {
+        if (i == oob->rank)
+            self = count;
+        if (gba_boot_same_host(team->bootstrap, i))
+            words[count++] = words[i];
+    }
+    if (GBA_OK == status && team->choices.count > 1 &&
+        GBA_OK == gba_device_choose(&team->choices, team->params.device_map, words, count, self,
+                                    &chosen, unused, sizeof unused))
+        team->params.device_path = team->choices.list[chosen].path;
+    return status;
+}
+
 /* Read the parameters, and allocate all that a barrier or its recovery needs. */
 static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *params,
-                            gba_bootstrap_team_t **team, char *message, size_t len)
+                            struct boot_team **team, char *message, size_t len)
 {
-    gba_bootstrap_team_t *made = calloc(1, sizeof *made);
+    struct boot_team *made = calloc(1, sizeof *made);
     gba_status_t status = GBA_OK;
 
     snprintf(message, len, "out of memory");
@@ -79,6 +125,7 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     else if (GBA_OK == status)
         status = gba_params_environment(&made->params, message, len);
     if (GBA_OK == status) {
+        choices_find(made);
         *team = made;
         return GBA_OK;
     }
@@ -87,54 +134,107 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     return status;
 }
 
-static void device_name_get(const gba_bootstrap_team_t *team, struct device_name *name)
+/* device: NULL: there is none. */
+static void device_name_get(gba_device_t *device, struct device_name *name)
 {
     gba_device_info_t info;
 
     memset(name, 0, sizeof *name);
-    if (team->device == NULL)
+    if (device == NULL)
         return;
     name->there = 1;
-    if (GBA_OK == gba_device_query(team->device, &info))
+    if (GBA_OK == gba_device_query(device, &info))
         memcpy(name->uuid, info.uuid, sizeof name->uuid);
 }
 
-/* Prepare an agreement: take no device on any member if they are at different switches. */
-static gba_status_t begin_agreement(gba_bootstrap_team_t *team)
+static gba_status_t device_open(const struct boot_team *team, const char *path,
+                                gba_device_t **device)
+{
+    const gba_device_attr_t attr = {.job = gba_bootstrap_job(team->bootstrap),
+                                    .key_file = team->params.switch_key_file};
+
+    return gba_global_device_get(path, &attr, device);
+}
+
+/* Take another choice, at the switch of that name, if this member's device is not there. Returns
+ * whether there is one. A simulated device ends with its last user, so its switch would get another
+ * name if it was opened again. */
+static bool device_take(struct boot_team *team, const struct device_name *name)
+{
+    struct device_name mine;
+
+    device_name_get(team->device, &mine);
+    for (uint32_t i = 0; 0 != memcmp(&mine, name, sizeof mine); i++) {
+        gba_device_t *other = NULL;
+
+        if (i == team->choices.count)
+            return false;
+        (void)device_open(team, team->choices.list[i].path, &other);
+        device_name_get(other, &mine);
+        if (0 == memcmp(&mine, name, sizeof mine)) {
+            gba_device_t *const left = team->device;
+
+            team->device = other;
+            other = left;
+        }
+        if (other != NULL)
+            gba_global_device_put(other);
+    }
+    return true;
+}
+
+/* Whether a member of a lower rank is at the same switch. */
+static bool is_repeated(const struct device_name *all, uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        if (0 == memcmp(&all[i], &all[rank], sizeof *all))
+            return true;
+    return false;
+}
+
+/* Prepare an agreement: members at different switches go to the first of these at which all have a
+ * device; without one no member takes a device. */
+static gba_status_t begin_agreement(struct boot_team *team)
 {
     const gba_oob_t *oob = team->oob;
-    struct device_name mine, *all = team->gathered;
-    const struct device_name *first = NULL;
+    struct device_name mine, first = {.there = 0}, *all = team->gathered;
     gba_status_t status;
-    bool same = true;
+    uint64_t same = 1;
 
     team->attr.id = gba_bootstrap_team_id();
     team->attr.device = team->device;
     team->attr.device_status = team->device_status;
     team->latest = (gba_notification_t){0};
-    if (team->remote == NULL)
+    if (team->remote == NULL && !team->choose)
         return GBA_OK;
-    device_name_get(team, &mine);
+    device_name_get(team->device, &mine);
     status = oob->allgather(oob->ctx, &mine, all, sizeof mine);
     if (GBA_OK != status)
         return status;
     for (uint32_t i = 0; i < oob->size; i++) {
         if (0 == all[i].there)
             continue;
-        if (first == NULL)
-            first = &all[i];
-        same = same && 0 == memcmp(first, &all[i], sizeof *first);
+        if (0 == first.there)
+            first = all[i];
+        same = same && 0 == memcmp(&first, &all[i], sizeof first);
     }
-    if (!same) {
-        team->attr.device = NULL;
-        team->attr.device_status = GBA_ERR_OTHER_DEVICE;
+    if (1 == same)
+        return GBA_OK;
+    for (uint32_t i = 0; i < oob->size && 0 == same && GBA_OK == status; i++) {
+        if (0 == all[i].there || is_repeated(all, i))
+            continue;
+        same = device_take(team, &all[i]);
+        status = oob->min(oob->ctx, &same, 1);
     }
-    return GBA_OK;
+    team->attr.device = 1 == same ? team->device : NULL;
+    team->attr.device_status = 1 == same ? GBA_OK : GBA_ERR_OTHER_DEVICE;
+    return status;
 }
 
-static gba_status_t mixed(gba_bootstrap_team_t *team)
+static gba_status_t mixed(struct boot_team *team)
 {
-    team->mixed = true;
+    snprintf(gba_boot_message(team->bootstrap), GBA_BOOT_MESSAGE,
+             "members make barriers of several teams of the bootstrap at the same time");
     return GBA_ERR_BUSY;
 }
 
@@ -144,7 +244,7 @@ static gba_status_t mixed(gba_bootstrap_team_t *team)
  */
 static gba_status_t members_meet(void *ctx)
 {
-    gba_bootstrap_team_t *team = ctx;
+    struct boot_team *team = ctx;
     const gba_oob_t *oob = team->oob;
     const uint64_t *numbers = team->gathered;
     gba_status_t status = oob->allgather(oob->ctx, &team->number, team->gathered, sizeof *numbers);
@@ -160,7 +260,7 @@ static gba_status_t members_meet(void *ctx)
  * member is answered in the next call, which its sender makes too, because its barrier has not
  * completed. all_done: set on GBA_OK: no member needs another call.
  */
-static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool *all_done)
+static gba_status_t notices_exchange(struct boot_team *team, bool done, bool *all_done)
 {
     const gba_oob_t *oob = team->oob;
     gba_notification_t facts = team->latest, next;
@@ -195,7 +295,7 @@ static gba_status_t notices_exchange(gba_bootstrap_team_t *team, bool done, bool
 }
 
 /* Meet all members after a barrier, which some may not have completed yet. */
-static gba_status_t notices_meet(gba_bootstrap_team_t *team)
+static gba_status_t notices_meet(struct boot_team *team)
 {
     bool all_done = gba_team_path(team->team) >= GBA_PATH_SOFTWARE;
     gba_status_t status = GBA_OK;
@@ -207,12 +307,12 @@ static gba_status_t notices_meet(gba_bootstrap_team_t *team)
 
 static int runtime_progress(void *ctx)
 {
-    return gba_bootstrap_progress(((gba_bootstrap_team_t *)ctx)->bootstrap);
+    return gba_bootstrap_progress(((struct boot_team *)ctx)->bootstrap);
 }
 
 static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
 {
-    const gba_oob_t *oob = ((gba_bootstrap_team_t *)ctx)->oob;
+    const gba_oob_t *oob = ((struct boot_team *)ctx)->oob;
 
     oob->name_member(oob->ctx, rank, text, len);
 }
@@ -228,7 +328,7 @@ static gba_status_t runtime_notify(void *ctx, bool complete)
 
 static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
 {
-    gba_bootstrap_team_t *team = ctx;
+    struct boot_team *team = ctx;
     gba_status_t status = notices_meet(team);
 
     (void)due;
@@ -241,11 +341,26 @@ static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *a
     return status;
 }
 
-static gba_status_t create(gba_bootstrap_team_t *team, char *message, size_t len)
+/* Members may need this one in the last barrier, if the device dies. */
+static void runtime_leave(void *ctx)
 {
-    const gba_device_attr_t device_attr = {.job = gba_bootstrap_job(team->bootstrap),
-                                           .key_file = team->params.switch_key_file};
-    gba_status_t status;
+    (void)notices_meet(ctx);
+}
+
+static void runtime_freed(void *ctx)
+{
+    struct boot_team *team = ctx;
+
+    gba_bootstrap_remote_close(team->remote);
+    if (team->device != NULL)
+        gba_global_device_put(team->device);
+    free(team->gathered);
+    free(team);
+}
+
+static gba_status_t create(struct boot_team *team, char *message, size_t len)
+{
+    gba_status_t status = team->choose ? device_choose(team) : GBA_OK;
 
     team->attr = (gba_team_attr_t){.name = "all",
                                    .params = &team->params,
@@ -256,12 +371,14 @@ static gba_status_t create(gba_bootstrap_team_t *team, char *message, size_t len
                                                .fallback = members_meet,
                                                .notify = runtime_notify,
                                                .prepare = runtime_prepare,
-                                               .name_member = runtime_name_member}};
-    team->device_status =
-        gba_global_device_get(team->params.device_path, &device_attr, &team->device);
-    status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
+                                               .name_member = runtime_name_member,
+                                               .leave = runtime_leave,
+                                               .freed = runtime_freed}};
+    if (GBA_OK == status)
+        status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
     if (GBA_OK != status)
         return status;
+    team->device_status = device_open(team, team->params.device_path, &team->device);
     team->attr.remote = team->remote;
     status = begin_agreement(team);
     if (GBA_OK == status)
@@ -276,78 +393,22 @@ static gba_status_t create(gba_bootstrap_team_t *team, char *message, size_t len
     return status;
 }
 
-static void team_free(gba_bootstrap_team_t *team)
-{
-    gba_team_destroy(team->team);
-    gba_bootstrap_remote_close(team->remote);
-    if (team->device != NULL)
-        gba_global_device_put(team->device);
-    free(team->gathered);
-    free(team);
-}
-
 gba_status_t gba_bootstrap_team_create(gba_bootstrap_t *bootstrap, const gba_params_t *params,
-                                       gba_bootstrap_team_t **team, char *message, size_t len)
+                                       gba_team_t **team, char *message, size_t len)
 {
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
-    gba_bootstrap_team_t *made = NULL;
+    struct boot_team *made = NULL;
     const uint64_t number = gba_boot_team_number(bootstrap);
-    gba_status_t status;
+    gba_status_t status = prepare(bootstrap, params, &made, message, len);
 
-    status = all_ready(oob, prepare(bootstrap, params, &made, message, len), message, len);
+    status = all_ready(oob, made, status, message, len);
     if (GBA_OK == status) {
         made->number = number;
         status = create(made, message, len);
     }
     if (GBA_OK == status)
-        *team = made;
+        *team = made->team;
     else if (made != NULL)
-        team_free(made);
+        runtime_freed(made);
     return status;
-}
-
-gba_status_t gba_bootstrap_team_barrier(gba_bootstrap_team_t *team)
-{
-    const gba_status_t status = gba_barrier(team->team);
-
-    if (GBA_OK == status)
-        return GBA_OK;
-    team->status = GBA_OK == team->status ? status : team->status;
-    gba_team_leave(team->team);
-    return status;
-}
-
-gba_team_t *gba_bootstrap_team_get(const gba_bootstrap_team_t *team)
-{
-    return team->team;
-}
-
-const char *gba_bootstrap_team_message(const gba_bootstrap_team_t *team)
-{
-    const char *const exchange = gba_bootstrap_message(team->bootstrap);
-    const char *const remote = gba_bootstrap_remote_message(team->remote);
-
-    if (!gba_team_has_left(team->team))
-        return "";
-    if (team->mixed)
-        return "members make barriers of several teams of the bootstrap at the same time";
-    if ('\0' != exchange[0])
-        return exchange;
-    /* GPU members have their own status. */
-    return '\0' != remote[0]
-               ? remote
-               : gba_status_text(GBA_OK != team->status ? team->status : GBA_ERR_STALE);
-}
-
-void gba_bootstrap_team_destroy(gba_bootstrap_team_t *team)
-{
-    if (team == NULL)
-        return;
-    if (0 != gba_team_hold(team->team, 0)) {
-        gba_team_destroy(team->team); /* refuses */
-        return;
-    }
-    if (!gba_team_has_left(team->team))
-        (void)notices_meet(team);
-    team_free(team);
 }

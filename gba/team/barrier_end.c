@@ -89,7 +89,12 @@ gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status)
 
 gba_status_t gba_barrier(gba_team_t *team)
 {
-    const gba_status_t status = gba_barrier_wait(team);
+    gba_status_t status = gba_barrier_wait(team);
 
-    return __builtin_expect(GBA_OK == status, 1) ? GBA_OK : gba_barrier_end(team, status);
+    if (__builtin_expect(GBA_OK == status, 1))
+        return GBA_OK;
+    status = gba_barrier_end(team, status);
+    if (GBA_OK != status)
+        gba_team_leave(team);
+    return status;
 }

@@ -48,6 +48,7 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
 
 void gba_team_destroy(gba_team_t *team)
 {
+    gba_runtime_t runtime;
     char line[160];
 
     if (team == NULL)
@@ -59,9 +60,14 @@ void gba_team_destroy(gba_team_t *team)
         gba_log_text(GBA_LOG_ERROR, line);
         return;
     }
+    runtime = team->runtime;
+    if (runtime.leave != NULL && !gba_team_has_left(team))
+        runtime.leave(runtime.ctx);
     gba_failover_close(team);
     gba_path_destroy(team->path);
     gba_agree_free(team);
+    if (runtime.freed != NULL)
+        runtime.freed(runtime.ctx);
 }
 
 gba_path_t gba_team_path(const gba_team_t *team)

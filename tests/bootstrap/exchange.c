@@ -99,7 +99,7 @@ static int several(const gba_oob_t *first)
 
 static int key(gba_bootstrap_t *bootstrap)
 {
-    gba_bootstrap_team_t *team;
+    gba_team_t *team;
     gba_params_t params;
     char message[256];
     bool on_switch;
@@ -108,8 +108,8 @@ static int key(gba_bootstrap_t *bootstrap)
     CHECK(GBA_OK == gba_params_environment(&params, message, sizeof message));
     params.switch_key_file = getenv("GBA_TEST_KEY_FILE");
     CHECK(GBA_OK == gba_bootstrap_team_create(bootstrap, &params, &team, message, sizeof message));
-    on_switch = GBA_PATH_SWITCH == gba_team_path(gba_bootstrap_team_get(team));
-    gba_bootstrap_team_destroy(team);
+    on_switch = GBA_PATH_SWITCH == gba_team_path(team);
+    gba_team_destroy(team);
     CHECK(on_switch);
     return 0;
 }

@@ -86,18 +86,17 @@ bool member_team(struct member *me, const char *device, bool gpu)
     if (GBA_OK == status && me->bootstrap == NULL)
         status = join(me, gpu, message, sizeof message);
     if (GBA_OK == status)
-        status = gba_bootstrap_team_create(me->bootstrap, &params, &me->boot_team, message,
-                                           sizeof message);
+        status =
+            gba_bootstrap_team_create(me->bootstrap, &params, &me->team, message, sizeof message);
     if (GBA_OK != status)
         return fprintf(stderr, "FAIL: rank %u: %s\n", me->rank, message) < 0;
-    me->team = gba_bootstrap_team_get(me->boot_team);
     me->attr = (gba_gpu_attr_t){0};
     return true;
 }
 
 void member_end(struct member *me)
 {
-    gba_bootstrap_team_destroy(me->boot_team);
+    gba_team_destroy(me->team);
     gba_bootstrap_destroy(me->bootstrap);
     gba_bootstrap_root_close(me->root, true);
     *me = (struct member){.all = me->all, .rank = me->rank};

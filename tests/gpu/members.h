@@ -30,7 +30,6 @@ struct member {
     uint32_t rank;
     gba_bootstrap_root_t *root; /* of rank 0 */
     gba_bootstrap_t *bootstrap;
-    gba_bootstrap_team_t *boot_team;
     gba_team_t *team;
     gba_gpu_attr_t attr; /* for a GPU member; the test may change it */
 };

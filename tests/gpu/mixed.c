@@ -67,7 +67,7 @@ gba_status_t mixed_run(struct member *me, const struct mixed *mixed)
         pthread_create(&thread[i], NULL, kernel_run, &kernel[i]);
     for (uint64_t round = 1; GBA_OK == status && 0 == gpus && round <= mixed->rounds; round++) {
         round_enter(me, slot, round);
-        status = round_leave(me, mixed, round, gba_bootstrap_team_barrier(me->boot_team));
+        status = round_leave(me, mixed, round, gba_barrier(me->team));
     }
     for (uint32_t i = 0; i < gpus; i++) {
         pthread_join(thread[i], NULL);

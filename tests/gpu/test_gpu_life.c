@@ -117,7 +117,7 @@ TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
         assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
         /* Nor does the rank go on in the team: the others may have counted the barrier. */
         caught(two_create(&two, 1), GBA_ERR_STALE, "the rank has left the team");
-        assert_int_equal(gba_bootstrap_team_barrier(one->me.boot_team), GBA_ERR_STALE);
+        assert_int_equal(gba_barrier(one->me.team), GBA_ERR_STALE);
         assert_int_equal(gba_barrier_start(one->me.team), GBA_ERR_STALE);
         alone_end(two.one);
     }
@@ -209,10 +209,8 @@ TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
     assert_true(member_team(&second, "none", true));
     caught(gba_gpu_member_create(second.team, &second.attr, &other), GBA_ERR_BUSY,
            "another team of the same bootstrap");
-    gba_bootstrap_team_destroy(second.boot_team);
+    gba_team_destroy(second.team);
     /* The team before its member. */
-    gba_bootstrap_team_destroy(one->me.boot_team);
-    assert_logged("the team is not destroyed: GPU members use it");
     gba_team_destroy(one->me.team);
     assert_logged("the team is not destroyed: GPU members use it");
     assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);

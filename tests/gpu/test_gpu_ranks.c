@@ -110,7 +110,7 @@ static bool second_barrier(struct member *me, const struct late *late, gba_gpu_m
     gba_status_t status = GBA_ERR_TIMEOUT;
 
     if (late->cpu)
-        return GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+        return GBA_OK == gba_barrier(me->team);
     word_await(rank_1, 1);
     if (late->signal > 0)
         kill((pid_t)word_get(rank_1), late->signal);
@@ -136,7 +136,7 @@ static int waits(struct member *me, void *arg)
         gba_log_set(log_stalled, user, GBA_LOG_ERROR);
     good = member_team(me, late->device, !cpu) &&
            (cpu || GBA_OK == gba_gpu_member_create(me->team, &me->attr, &gpu)) &&
-           GBA_OK == (cpu ? gba_bootstrap_team_barrier(me->boot_team)
+           GBA_OK == (cpu ? gba_barrier(me->team)
                           : gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0));
     if (first) {
         good = good && second_barrier(me, late, &gpu);
@@ -150,8 +150,8 @@ static int waits(struct member *me, void *arg)
                GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
     }
     good = good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu));
-    gba_bootstrap_team_destroy(me->boot_team);
-    me->boot_team = NULL;
+    gba_team_destroy(me->team);
+    me->team = NULL;
     word_set(&user[2], 1);
     member_end(me);
     return good ? 0 : 1;
@@ -179,18 +179,17 @@ TEST(late_stopped_and_killed_ranks_are_named)
 static int in_different_orders(struct member *me, void *unused)
 {
     struct member other = *me;
-    gba_bootstrap_team_t *first;
+    gba_team_t *first;
     bool good;
 
     (void)unused;
     good = member_team(me, "none", false);
     other.bootstrap = me->bootstrap;
     good = good && member_team(&other, "none", false);
-    first = 0 == me->rank ? me->boot_team : other.boot_team;
-    good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team) &&
-           GBA_ERR_BUSY == gba_bootstrap_team_barrier(first) &&
-           strstr(gba_bootstrap_team_message(first), "several teams") != NULL;
-    gba_bootstrap_team_destroy(other.boot_team);
+    first = 0 == me->rank ? me->team : other.team;
+    good = good && GBA_OK == gba_barrier(me->team) && GBA_ERR_BUSY == gba_barrier(first) &&
+           strstr(gba_bootstrap_message(me->bootstrap), "several teams") != NULL;
+    gba_team_destroy(other.team);
     member_end(me);
     return good ? 0 : 1;
 }
@@ -233,7 +232,7 @@ static int sleeps(struct member *me, void *unused)
     me->team->runtime.progress = progress_counted;
     if (0 != me->rank) {
         word_await(me->all->user, 1);
-        good = good && GBA_OK == gba_bootstrap_team_barrier(me->boot_team);
+        good = good && GBA_OK == gba_barrier(me->team);
     } else if (good && GBA_OK == gba_gpu_member_create(me->team, &me->attr, &gpu)) {
         word_await(&naps, 4);
         gba_gpu_arrive(&gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);

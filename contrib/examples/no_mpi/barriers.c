@@ -44,7 +44,7 @@ struct job {
     gba_bootstrap_t *some;      /* of those that run barriers, if these are not all */
     gba_bootstrap_t *bootstrap; /* one of the two; NULL: this process runs none */
     const gba_oob_t *oob;       /* of bootstrap */
-    gba_bootstrap_team_t *team;
+    gba_team_t *team;
     gba_path_t path;           /* as printed last */
     _Atomic uint32_t *entered; /* [size] the round that each member has entered; NULL: no proof */
     _Atomic uint32_t *last;    /* the last round before the other team; 0: not known yet */
@@ -139,12 +139,10 @@ static int join_some(struct job *job, const struct options *options)
 
 static void print_path(struct job *job)
 {
-    const gba_team_t *team = gba_bootstrap_team_get(job->team);
-
-    job->path = gba_team_path(team);
+    job->path = gba_team_path(job->team);
     if (0 != job->oob->rank)
         return;
-    printf("path %s: %s\n", gba_path_name(job->path), gba_team_why(team));
+    printf("path %s: %s\n", gba_path_name(job->path), gba_team_why(job->team));
     fflush(stdout);
 }
 
@@ -152,7 +150,7 @@ static int make_team(struct job *job)
 {
     char message[256];
 
-    gba_bootstrap_team_destroy(job->team);
+    gba_team_destroy(job->team);
     job->team = NULL;
     if (GBA_OK !=
         gba_bootstrap_team_create(job->bootstrap, NULL, &job->team, message, sizeof message))
@@ -192,15 +190,18 @@ static int run_round(struct job *job)
 {
     const struct timespec late = {.tv_nsec = 1000000};
     const uint32_t round = ++job->round;
+    const char *const why = gba_bootstrap_message(job->bootstrap);
+    gba_status_t status;
 
     /* Sometimes one member is late; the others must wait for it. */
     if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
         nanosleep(&late, NULL);
     if (job->entered != NULL)
         atomic_store(&job->entered[job->oob->rank], round);
-    if (GBA_OK != gba_bootstrap_team_barrier(job->team))
-        return fail("a barrier failed", gba_bootstrap_team_message(job->team));
-    if (job->path != gba_team_path(gba_bootstrap_team_get(job->team)))
+    status = gba_barrier(job->team);
+    if (GBA_OK != status)
+        return fail("a barrier failed", '\0' != *why ? why : gba_status_text(status));
+    if (job->path != gba_team_path(job->team))
         print_path(job);
     for (uint32_t i = 0; i < job->oob->size && job->entered != NULL; i++)
         if (atomic_load(&job->entered[i]) < round)
@@ -234,7 +235,7 @@ static int run_team(struct job *job, const struct options *options)
     if (0 == status && 0 == job->oob->rank)
         printf("%lu barriers of %u members%s; path %s: %s\n", options->rounds,
                (unsigned)job->oob->size, job->entered == NULL ? "" : ", none left early",
-               gba_path_name(job->path), gba_team_why(gba_bootstrap_team_get(job->team)));
+               gba_path_name(job->path), gba_team_why(job->team));
     return status;
 }
 
@@ -276,7 +277,7 @@ int main(int argc, char **argv)
         status = join_some(&job, &options);
     if (0 == status && job.bootstrap != NULL)
         status = run_team(&job, &options);
-    gba_bootstrap_team_destroy(job.team);
+    gba_team_destroy(job.team);
     gba_bootstrap_destroy(job.some);
     gba_bootstrap_destroy(job.all);
     /* The process that made an id serves until the others have left. */
