@@ -165,7 +165,7 @@ static bool notify(struct gba_member *member, u32 sequence, bool *armed)
 	*armed = !member->attached || member->armed;
 	/* If the release has come meanwhile, the device answers NOTIFY at once. [NOTE-2] */
 	if (member->attached && member->armed && sequence - reached <= 1)
-		writeq(GBA_ARRIVAL(sequence, member->member),
+		writeq(GBA_ARRIVAL(sequence, member->generation, member->member),
 		       gba_reg(gba, GBA_DOORBELL(member->group) + GBA_BELL_NOTIFY));
 	spin_unlock(&gba->event_lock);
 	return sequence - reached <= 1 || GBA_SEQ_REACHED(reached, sequence);

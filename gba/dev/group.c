@@ -98,13 +98,14 @@ gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
 static void state_set(struct gba_local_state *state, const gba_group_t *group, uint32_t sequence)
 {
     const struct gba_membership *membership = group->membership;
+    const uint32_t low = GBA_ARRIVAL_LOW(membership->generation, membership->member);
 
     *state = (struct gba_local_state){.flag = membership->flag,
                                       .doorbell = membership->doorbell,
                                       .ops = membership->dev->ops,
                                       .membership = group->membership,
                                       .sequence = sequence,
-                                      .member = membership->member};
+                                      .low = low};
     /* The device does not store to the flag yet: the group is armed after the exchange that
      * follows, and that exchange orders this store before any release. */
     gba_flag_store_relaxed(state->flag, sequence);

@@ -43,14 +43,14 @@ struct gba_local_state {
     const struct gba_dev_ops *ops;
     struct gba_membership *membership;
     uint32_t sequence; /* of the current round, or of the last one */
-    uint32_t member;
+    uint32_t low;      /* GBA_ARRIVAL_LOW */
 };
 
 /* Arrive at round state->sequence, for the first time or again (ARR-4 and ARR-5). One thread at a
  * time. Release. */
 static inline void gba_state_arrive(const struct gba_local_state *state)
 {
-    uint64_t arrival = GBA_ARRIVAL(state->sequence, state->member);
+    uint64_t arrival = (uint64_t)state->sequence << 32 | state->low;
 
     /* Release: the writes before the barrier are visible before the arrival is. Pairs with the
      * acquire in gba_state_poll of the other members, through the device, which stores a release

@@ -59,7 +59,8 @@ static enum gba_arrived device_arrived(const struct gba_path_base *path,
                                        const gba_group_state_t *group, uint32_t member)
 {
     if (group == NULL)
-        return member == path->state->member ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
+        return member == GBA_ARRIVAL_MEMBER(path->state->low) ? GBA_ARRIVED_YES
+                                                              : GBA_ARRIVED_UNKNOWN;
     return gba_group_arrived(group, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
 

@@ -258,10 +258,10 @@ struct gba_ioc_wait {
  * Without one it blocks, or fails with EAGAIN under O_NONBLOCK. poll(2) reports POLLIN while an
  * event of any membership of the file is pending, and POLLHUP once the device is dead.
  *
- * A thread that cannot block in WAIT stores GBA_ARRIVAL(sequence, member) to GBA_BELL_NOTIFY of its
- * doorbell page, reads its flag, and polls the file. The event ROUND also comes if the round was
- * complete before. read(2) takes the events of all memberships, so only one thread of a process can
- * use it. WAIT with a timeout of 0 takes the events of one membership.
+ * A thread that cannot block in WAIT stores GBA_ARRIVAL(sequence, generation, member) to
+ * GBA_BELL_NOTIFY of its doorbell page, reads its flag, and polls the file. The event ROUND also
+ * comes if the round was complete before. read(2) takes the events of all memberships, so only one
+ * thread of a process can use it. WAIT with a timeout of 0 takes the events of one membership.
  * read returns 0 when the device is dead and no event is pending.
  * Errors of read: EINVAL fewer than 32 bytes; EAGAIN; EINTR no event was taken; EPERM; EFAULT.
  */

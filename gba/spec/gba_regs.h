@@ -11,7 +11,7 @@
 
 /* The revision of this register layout. A host refuses a device with another major number.
  * [DEV-1] */
-#define GBA_REGS_MAJOR 2u
+#define GBA_REGS_MAJOR 3u
 #define GBA_REGS_MINOR 0u
 
 /* Sizes that the hardware fixes. */
@@ -68,7 +68,7 @@
 #define GBA_ERROR_NONE     0u
 #define GBA_ERROR_ACCESS   1u /* width, alignment, direction or offset of an access */
 #define GBA_ERROR_SEQUENCE 2u /* arrival with neither SEQUENCE nor SEQUENCE + 1 */
-#define GBA_ERROR_MEMBER   3u /* a member outside MEMBER_MASK, or of another port */
+#define GBA_ERROR_MEMBER   3u /* a member outside MEMBER_MASK, or of another port or allocation */
 #define GBA_ERROR_DISABLED 4u /* arrival at a group that is not READY */
 #define GBA_ERROR_CONFIG   5u /* invalid configuration */
 
@@ -171,12 +171,16 @@
 #define GBA_READ_NONE 0xFFFFFFFFFFFFFFFFull
 
 /*
- * An arrival: the sequence in the high half, the member in the low one. The arguments are unsigned
- * 32-bit values. [ARR-1]
+ * An arrival: the sequence in the high half; in the low one, which is the same in all rounds of a
+ * member, the low 16 bits of the generation and the member. The arguments are unsigned 32-bit
+ * values, and the member is below 2^16. [ARR-1]
  */
-#define GBA_ARRIVAL(seq, member)  (((unsigned long long)(seq) << 32) | (member))
-#define GBA_ARRIVAL_SEQ(value)    ((unsigned int)((unsigned long long)(value) >> 32))
-#define GBA_ARRIVAL_MEMBER(value) ((unsigned int)((value)&0xFFFFFFFFull))
+#define GBA_ARRIVAL(seq, generation, member) \
+    ((unsigned long long)(seq) << 32 | GBA_ARRIVAL_LOW(generation, member))
+#define GBA_ARRIVAL_LOW(generation, member) (((generation)&0xFFFFu) << 16 | (member))
+#define GBA_ARRIVAL_SEQ(value)              ((unsigned int)((unsigned long long)(value) >> 32))
+#define GBA_ARRIVAL_GENERATION(value)       ((unsigned int)((value) >> 16 & 0xFFFFu))
+#define GBA_ARRIVAL_MEMBER(value)           ((unsigned int)((value)&0xFFFFu))
 
 /*
  * A release flag. The low half is the sequence of the last round that ended. The device stores 0 in

@@ -8,7 +8,7 @@
 # "| macro | offset | type | access | reset | text |". A table whose third column is "bit of X" has the fields of X.
 BEGIN {
     FS = " *\\| *"
-    field("ARRIVAL", "ARRIVED_COUNT", 0, 32, "members that have arrived, or the member")
+    field("ARRIVAL", "ARRIVED_COUNT", 0, 32, "members that have arrived, or generation and member")
     field("ARRIVAL", "SEQUENCE", 32, 32, "the last round that completed, or the round of the arrival")
     field("VERSION", "MINOR", 0, 16, "GBA_REGS_MINOR")
     field("VERSION", "MAJOR", 16, 16, "GBA_REGS_MAJOR")

@@ -47,7 +47,7 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     }
     own->doorbell = (void *)(uintptr_t)team->path->state->doorbell;
     own->flag = team->path->state->flag;
-    own->member = team->path->state->member;
+    own->member = team->path->state->low;
     own->sequence = team->path->state->sequence;
     own->under_way = team->under_way;
 }
@@ -72,7 +72,7 @@ gba_status_t gba_team_watch(gba_team_t *team)
     if (0 != ended && team->under_way)
         gba_watchdog_end(team);
     gba_word_store_release(&team->rounds, gba_team_rounds(team) + ended);
-    team->under_way = gba_group_arrived(&group, state->member);
+    team->under_way = gba_group_arrived(&group, GBA_ARRIVAL_MEMBER(state->low));
     state->sequence = group.sequence + (team->under_way ? 1 : 0);
     if (!team->under_way)
         return GBA_OK;

@@ -192,7 +192,8 @@ static enum gba_loss watch_loss(const struct gba_local_state *state, const gba_g
         return GBA_LOSS_NONE; /* the caller's next test sees it */
     if (GBA_SEQ_REACHED(group->sequence, state->sequence))
         return GBA_LOSS_RELEASE; /* the round is over, but the flag does not show it */
-    return gba_group_arrived(group, state->member) ? GBA_LOSS_NONE : GBA_LOSS_ARRIVAL;
+    return gba_group_arrived(group, GBA_ARRIVAL_MEMBER(state->low)) ? GBA_LOSS_NONE
+                                                                    : GBA_LOSS_ARRIVAL;
 }
 
 /* Compare the device's state of this round with this member's, and repair a lost arrival or

@@ -183,10 +183,14 @@ static void arrive_now(struct gba_model *model, uint32_t id, uint32_t member,
 
 /* What an arrival and a NOTIFY of that member through that port have in common. The order of the
  * checks is the precedence of the errors. [ARR-2] */
-static uint32_t check_member(const struct gba_model_group *group, uint32_t member, uint32_t port)
+static uint32_t check_member(const struct gba_model_group *group, uint64_t value, uint32_t port)
 {
+    uint32_t member = GBA_ARRIVAL_MEMBER(value);
+
     if (!is_ready(&group->core))
         return GBA_ERROR_DISABLED;
+    if (GBA_ARRIVAL_GENERATION(value) != (group->record.generation & 0xFFFFu))
+        return GBA_ERROR_MEMBER;
     if (member >= GBA_MEMBERS_MAX || !mask_has(group->core.member_mask, member))
         return GBA_ERROR_MEMBER;
     return gba_model_is_bound(group, member, port) ? GBA_ERROR_NONE : GBA_ERROR_MEMBER;
@@ -199,7 +203,7 @@ void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint6
     struct gba_model_core *core = &group->core;
     uint32_t sequence = GBA_ARRIVAL_SEQ(value);
     uint32_t member = GBA_ARRIVAL_MEMBER(value);
-    uint32_t error = check_member(group, member, port);
+    uint32_t error = check_member(group, value, port);
 
     gba_model_clear(effects);
     if (error != GBA_ERROR_NONE) {
@@ -220,7 +224,7 @@ void gba_model_notify(struct gba_model *model, uint32_t id, uint32_t port, uint6
 {
     struct gba_model_group *group = &model->group[id];
     uint32_t sequence = GBA_ARRIVAL_SEQ(value);
-    uint32_t error = check_member(group, GBA_ARRIVAL_MEMBER(value), port);
+    uint32_t error = check_member(group, value, port);
     uint64_t *word = &group->record.notify[port / 64];
 
     if (error != GBA_ERROR_NONE) {

@@ -154,10 +154,12 @@ static void device_take(struct predict *p, const struct predict_event *event)
     struct predict_group *group = group_of(p, actor);
     struct gba_model_effects *effects = p->offload.effects;
     uint64_t at = event->time < group->free_at ? group->free_at : event->time;
+    const uint32_t generation = group->model->group[group->id].record.generation;
 
     group->free_at = at + c->device_accept;
     gba_model_arrive(group->model, group->id, port_of(p, actor),
-                     GBA_ARRIVAL(event->what & PREDICT_LOW, actor - group->first), effects);
+                     GBA_ARRIVAL(event->what & PREDICT_LOW, generation, actor - group->first),
+                     effects);
     at += effects->completed ? c->device_match : 0;
     for (uint32_t i = 0; i < effects->releases; i++) {
         const struct gba_model_release *release = &effects->release[i];

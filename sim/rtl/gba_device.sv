@@ -238,8 +238,8 @@ module gba_device #(
     wire [2:0] arrival_error;
     wire current, counted, repeated, late, completes;
     gba_arrival #(.MEMBERS(MEMBERS), .SEQUENCE(SEQUENCE)) arrival (
-        .value(value), .ready(ready), .in_mask(members_r[member_bit]), .bound(is_bound),
-        .arrived(arrived_now[member_bit]), .sequence_now(sequence_now), .arrived_count(arrived_count),
+        .value(value), .ready(ready), .generation(generation_r[15:0]), .in_mask(members_r[member_bit]),
+        .bound(is_bound), .arrived(arrived_now[member_bit]), .sequence_now(sequence_now), .arrived_count(arrived_count),
         .member_count(member_count), .error(arrival_error), .current(current), .counted(counted),
         .repeated(repeated), .late(late), .completes(completes)
     );

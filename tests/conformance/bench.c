@@ -79,7 +79,7 @@ void conf_run(struct conf *conf)
 
 void conf_arrive(struct conf *conf, struct gba_membership *membership, uint32_t sequence)
 {
-    conf_send(conf, membership, GBA_ARRIVAL(sequence, membership->member));
+    conf_send(conf, membership, GBA_ARRIVAL(sequence, membership->generation, membership->member));
     conf_run(conf);
 }
 
@@ -108,7 +108,8 @@ void conf_round(struct conf *conf, struct conf_group *group, uint32_t sequence, 
 
     for (uint32_t i = 0; i < members; i++)
         if (i != last)
-            conf_send(conf, group->membership[i], GBA_ARRIVAL(sequence, i));
+            conf_send(conf, group->membership[i],
+                      GBA_ARRIVAL(sequence, group->handle.generation, i));
     conf_run(conf);
     for (uint32_t i = 0; i < members; i++) {
         if (conf->ops->poll != NULL)

@@ -208,8 +208,9 @@ static void nothing_is_left(struct conf *conf)
 
     conf_group_make(conf, &one, 3, 100);
     conf_round(conf, &one, 101, 2);
-    conf_arrive(conf, one.membership[0], 102);               /* half a round */
-    conf_send(conf, one.membership[1], GBA_ARRIVAL(500, 1)); /* and an error */
+    conf_arrive(conf, one.membership[0], 102); /* half a round */
+    conf_send(conf, one.membership[1],
+              GBA_ARRIVAL(500, one.handle.generation, 1)); /* and an error */
     conf_run(conf);
     old = one.handle;
     conf_group_leave(conf, &one);
@@ -241,7 +242,8 @@ static void groups_are_isolated(struct conf *conf)
     before = conf_inspect(conf, other.membership[0]);
     for (uint32_t i = 11; i < 30; i++)
         conf_round(conf, &one, i, i % 3);
-    conf_send(conf, one.membership[0], GBA_ARRIVAL(21, 0)); /* valid there, invalid here */
+    conf_send(conf, one.membership[0],
+              GBA_ARRIVAL(21, one.handle.generation, 0)); /* valid there, invalid here */
     conf_run(conf);
     after = conf_inspect(conf, other.membership[0]);
     conf_same_round(&before, &after);

@@ -63,8 +63,9 @@ static void arrivals_through_registers(struct conf *conf)
 
     conf_group_make(conf, &group, 3, 0);
     number = group.handle.group;
-    reg_write(conf, GBA_DOORBELL(number), 8, GBA_ARRIVAL(1, 0));
-    reg_write(conf, GBA_GROUP_REG(number, GBA_REG_ARRIVAL), 8, GBA_ARRIVAL(1, 1));
+    reg_write(conf, GBA_DOORBELL(number), 8, GBA_ARRIVAL(1, group.handle.generation, 0));
+    reg_write(conf, GBA_GROUP_REG(number, GBA_REG_ARRIVAL), 8,
+              GBA_ARRIVAL(1, group.handle.generation, 1));
     assert_int_equal(conf_inspect(conf, group.membership[0]).arrived_count, 2);
     conf_arrive(conf, group.membership[2], 1);
     for (uint32_t i = 0; i < 3; i++)

@@ -146,19 +146,44 @@ static void wrong_arrival(struct conf *conf, uint64_t value, uint32_t counter, u
 static void wrong_arrivals(struct conf *conf)
 {
     static const uint32_t sequences[] = {9, 12, 13, 0, 0x80000000u, 0x8000000Au, 0xFFFFFFFFu};
-    static const uint32_t members[] = {3, 63, 64, 707, 708, 0x10000, 0x80000001u};
+    static const uint32_t members[] = {3, 63, 64, 707, 708, 0x8001u, 0xFFFFu};
 
     conf_group_make(conf, &group, 3, 10);
     conf_arrive(conf, group.membership[0], 11);
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
-        wrong_arrival(conf, GBA_ARRIVAL(sequences[i], 1), GBA_COUNTER_ERR_SEQUENCE,
-                      GBA_ERROR_SEQUENCE);
+        wrong_arrival(conf, GBA_ARRIVAL(sequences[i], group.handle.generation, 1),
+                      GBA_COUNTER_ERR_SEQUENCE, GBA_ERROR_SEQUENCE);
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        wrong_arrival(conf, GBA_ARRIVAL(11, members[i]), GBA_COUNTER_ERR_MEMBER, GBA_ERROR_MEMBER);
+        wrong_arrival(conf, GBA_ARRIVAL(11, group.handle.generation, members[i]),
+                      GBA_COUNTER_ERR_MEMBER, GBA_ERROR_MEMBER);
     conf_arrive(conf, group.membership[1], 11);
     conf_arrive(conf, group.membership[2], 11);
     for (uint32_t i = 0; i < 3; i++)
         conf_wait(conf, group.membership[i], 11);
+    conf_group_leave(conf, &group);
+}
+
+/* [ARR-2] A late copy of an arrival at the former allocation, for the round that waits for it. */
+static void copies_of_the_former_allocation(struct conf *conf)
+{
+    gba_group_handle_t former;
+
+    conf_group_make(conf, &group, 3, 0);
+    conf_round(conf, &group, 1, 1);
+    former = group.handle;
+    conf_group_leave(conf, &group);
+    conf_group_make(conf, &group, 3, 0);
+    assert_int_equal(group.handle.group, former.group);
+    conf_arrive(conf, group.membership[0], 1);
+    conf_arrive(conf, group.membership[2], 1);
+    wrong_arrival(conf, GBA_ARRIVAL(1, former.generation, 1), GBA_COUNTER_ERR_MEMBER,
+                  GBA_ERROR_MEMBER);
+    for (uint32_t bit = 0; bit < 16; bit++)
+        wrong_arrival(conf, GBA_ARRIVAL(1, group.handle.generation ^ 1u << bit, 1),
+                      GBA_COUNTER_ERR_MEMBER, GBA_ERROR_MEMBER);
+    conf_arrive(conf, group.membership[1], 1);
+    for (uint32_t i = 0; i < 3; i++)
+        conf_wait(conf, group.membership[i], 1);
     conf_group_leave(conf, &group);
 }
 
@@ -167,8 +192,10 @@ static void arrivals_before_the_group_is_armed(struct conf *conf)
     group.handle = conf_alloc(conf, 3);
     for (uint32_t i = 0; i < 3; i++)
         group.membership[i] = conf_membership(conf, &group.handle, i, 5);
-    wrong_arrival(conf, GBA_ARRIVAL(6, 1), GBA_COUNTER_ERR_DISABLED, GBA_ERROR_DISABLED);
-    wrong_arrival(conf, GBA_ARRIVAL(1, 1), GBA_COUNTER_ERR_DISABLED, GBA_ERROR_DISABLED);
+    wrong_arrival(conf, GBA_ARRIVAL(6, group.handle.generation, 1), GBA_COUNTER_ERR_DISABLED,
+                  GBA_ERROR_DISABLED);
+    wrong_arrival(conf, GBA_ARRIVAL(1, group.handle.generation, 1), GBA_COUNTER_ERR_DISABLED,
+                  GBA_ERROR_DISABLED);
     assert_int_equal(conf->ops->configure(group.membership[0], 5), GBA_OK);
     conf_round(conf, &group, 6, 1);
     conf_group_leave(conf, &group);
@@ -192,7 +219,7 @@ static void withdrawn_members(struct conf *conf)
     assert_int_equal(conf_flag(group.membership[0]), 1);
     assert_int_equal(conf_flag(group.membership[2]), 1);
     /* It arrives nevertheless, by the doorbell of member 0, and is bound to no port any more. */
-    conf_send(conf, group.membership[0], GBA_ARRIVAL(2, 1));
+    conf_send(conf, group.membership[0], GBA_ARRIVAL(2, group.handle.generation, 1));
     conf_run(conf);
     conf_counted(conf, &before, GBA_COUNTER_ERR_MEMBER, 1);
     assert_int_equal(conf_inspect(conf, group.membership[0]).sequence, 1);
@@ -229,6 +256,7 @@ const struct conf_test conf_round_tests[] = {
     {"repeated arrivals", repeated_arrivals},
     {"late arrivals", late_arrivals},
     {"wrong arrivals", wrong_arrivals},
+    {"copies of the former allocation", copies_of_the_former_allocation},
     {"arrivals before the group is armed", arrivals_before_the_group_is_armed},
     {"withdrawn members", withdrawn_members},
     {"inspect shows missing members", inspect_shows_missing_members},

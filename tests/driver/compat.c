@@ -93,7 +93,7 @@ static void test(void)
     slot = (volatile struct gba_flag_slot *)(void *)(page + join.flag_position);
     CHECK(slot->release == 0 && slot->revoked == 0);
     CHECK(call(file, GBA_IOC_CONFIGURE, &configure) == 0);
-    store64(bell + GBA_BELL_ARRIVAL, GBA_ARRIVAL(1, 0));
+    store64(bell + GBA_BELL_ARRIVAL, GBA_ARRIVAL(1, alloc.generation, 0));
     CHECK(call(file, GBA_IOC_WAIT, &wait) == 0);
     CHECK(wait.events == GBA_EVENT_ROUND && slot->release == 1);
     CHECK(call(file, GBA_IOC_INSPECT, &inspect) == 0);

@@ -172,12 +172,12 @@ static inline void unmap(const struct test_member *m)
 static inline void arrive(const struct test_member *m, uint32_t sequence)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    m->bell[GBA_BELL_ARRIVAL / 8] = GBA_ARRIVAL(sequence, m->join.member);
+    m->bell[GBA_BELL_ARRIVAL / 8] = GBA_ARRIVAL(sequence, m->join.generation, m->join.member);
 }
 
 static inline void notify(const struct test_member *m, uint32_t sequence)
 {
-    m->bell[GBA_BELL_NOTIFY / 8] = GBA_ARRIVAL(sequence, m->join.member);
+    m->bell[GBA_BELL_NOTIFY / 8] = GBA_ARRIVAL(sequence, m->join.generation, m->join.member);
 }
 
 static inline uint64_t now_ns(void)

@@ -199,7 +199,7 @@ static void access_mapping(void)
 {
     const struct gba_ioc_join *join = &known[below(KNOWN)];
     char *page = mappings[below(MAPPINGS)];
-    uint64_t value = below(4) ? GBA_ARRIVAL(below(4), join->member) : random64();
+    uint64_t value = below(4) ? GBA_ARRIVAL(below(4), join->generation, join->member) : random64();
     uint32_t offset = below(4) ? 8 * below(2) : 8 * below(PAGE / 8);
 
     if (page == NULL)

@@ -44,7 +44,7 @@ TEST(test_DRV_10_a_killed_member)
 
 /* --- A thread that stores to the doorbell all the time --- */
 
-static volatile uint64_t *storm_bell;
+static volatile uint64_t *storm_bell, storm_value;
 static volatile int storm_ends;
 
 static void *storm(void *argument)
@@ -52,7 +52,7 @@ static void *storm(void *argument)
     uint64_t *stores = argument;
 
     while (!storm_ends) {
-        storm_bell[0] = GBA_ARRIVAL(1, 0);
+        storm_bell[0] = storm_value;
         __atomic_fetch_add(stores, 1, __ATOMIC_RELAXED);
     }
     return NULL;
@@ -85,6 +85,7 @@ TEST(test_DRV_16_revoked_while_it_is_used)
         struct test_member m = join_at(file, &alloc, 0, page), owner;
         struct gba_ioc_inspect registers;
 
+        storm_value = GBA_ARRIVAL(1, alloc.generation + 1, 0);
         if (i % 32 == 0) /* not in each cycle: it can take long on a busy host */
             await_store(&stores);
         assert_int_equal(leave(&m), 0);

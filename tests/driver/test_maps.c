@@ -93,7 +93,7 @@ TEST(test_mprotect_and_mremap)
     assert_int_equal(errno, EACCES);
     assert_int_equal(mprotect((void *)(uintptr_t)m.bell, PAGE, PROT_WRITE | PROT_EXEC), -1);
     assert_int_equal(mprotect((void *)(uintptr_t)m.bell, PAGE, PROT_NONE), 0);
-    assert_int_equal(store(m.bell, GBA_ARRIVAL(1, 0)), SIGSEGV);
+    assert_int_equal(store(m.bell, GBA_ARRIVAL(1, m.join.generation, 0)), SIGSEGV);
     assert_int_equal(mprotect((void *)(uintptr_t)m.bell, PAGE, PROT_WRITE), 0);
     assert_ptr_equal(mremap((void *)(uintptr_t)m.bell, PAGE, 2 * PAGE, MREMAP_MAYMOVE), MAP_FAILED);
     moved = mremap((void *)(uintptr_t)m.bell, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
@@ -110,9 +110,9 @@ TEST(test_mprotect_and_mremap)
         struct gba_ioc_inspect registers;
 
         assert_int_equal(next.join.group, m.join.group);
-        assert_int_equal(store(m.bell, GBA_ARRIVAL(2, 0)), 0);
+        assert_int_equal(store(m.bell, GBA_ARRIVAL(2, next.join.generation, 0)), 0);
         if (MAP_FAILED != twice)
-            assert_int_equal(store(twice, GBA_ARRIVAL(2, 0)), 0);
+            assert_int_equal(store(twice, GBA_ARRIVAL(2, next.join.generation, 0)), 0);
         assert_int_equal(inspect(&next, &registers), 0);
         assert_int_equal(registers.sequence, 1);
         close(next.file);
@@ -189,7 +189,7 @@ static void *map_in_cycles(void *argument)
             mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, mapper->file, (off_t)mapper->offset);
         if (MAP_FAILED != mapper->page)
             *(volatile uint64_t *)mapper->page =
-                GBA_ARRIVAL(0, 0); /* of no effect, if it is early */
+                GBA_ARRIVAL(0, 0, 0); /* of no effect, if it is early */
         pthread_barrier_wait(&mapper->barrier);
     }
 }
@@ -224,7 +224,7 @@ TEST(test_DRV_16_mmap_and_leave_interleave)
         pthread_barrier_wait(&mapper.barrier);
         if (MAP_FAILED != mapper.page) {
             mapped++;
-            assert_int_equal(store(mapper.page, GBA_ARRIVAL(1, 0)), 0);
+            assert_int_equal(store(mapper.page, GBA_ARRIVAL(1, next.generation, 0)), 0);
             munmap(mapper.page, PAGE);
         }
         /* A store to the doorbell would have been an error, a late arrival or a round. */
@@ -256,7 +256,7 @@ TEST(test_close_before_munmap)
     assert_int_equal(groups_free(), groups);
     assert_int_equal(m.slot->revoked, GBA_REVOKED_ENDED);
     assert_true(m.slot->release == (GBA_FLAG_REVOKED | 1));
-    assert_int_equal(store(m.bell, GBA_ARRIVAL(2, 0)), 0);
+    assert_int_equal(store(m.bell, GBA_ARRIVAL(2, m.join.generation, 0)), 0);
     unmap(&m);
 }
 
@@ -270,7 +270,7 @@ static int use_in_child(void *argument)
     struct gba_event event;
     uint32_t events;
 
-    if (SIGSEGV != store(m->bell, GBA_ARRIVAL(1, 0)))
+    if (SIGSEGV != store(m->bell, GBA_ARRIVAL(1, m->join.generation, 0)))
         return 1;
     if (EPERM != try_map(m->file, PAGE, PROT_WRITE, MAP_SHARED, m->join.doorbell_offset))
         return 2;

@@ -237,13 +237,19 @@ static void link_changes(uint8_t how)
         gba_model_port_down(&model, which, &effects);
 }
 
+/* With the generation that the group has now. */
+static uint64_t arrival(uint32_t group, uint32_t sequence, uint32_t member)
+{
+    return GBA_ARRIVAL(sequence, model.group[group].record.generation, member);
+}
+
 /* A member that is missing arrives, through its port. */
 static void arrive_missing(uint32_t group)
 {
     uint32_t member = someone_missing(group);
 
     port = (uint16_t)port_of(group, member);
-    step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next_round(group), member));
+    step(true, 8, GBA_DOORBELL(group), arrival(group, next_round(group), member));
 }
 
 static void one_action(void)
@@ -270,7 +276,7 @@ static void one_action(void)
         if (how & 0x40)
             port = (uint16_t)port_of(group, how % 8);
         step(true, 8, GBA_DOORBELL(group) + GBA_BELL_NOTIFY,
-             GBA_ARRIVAL(next - (how >> 3 & 1), how % 8));
+             arrival(group, next - (how >> 3 & 1), how % 8));
         break;
     case 6:
         step(false, 4, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE), 0);
@@ -283,7 +289,7 @@ static void one_action(void)
     case 8: /* a low member through any port, late or in time */
         how = (uint8_t)take(1);
         step(true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL),
-             GBA_ARRIVAL(next - (how >> 7), how % 8));
+             arrival(group, next - (how >> 7), how % 8));
         break;
     case 9: /* another port, which may not exist */
         port = (uint16_t)(take(1) % (PORTS_MAX + 1));

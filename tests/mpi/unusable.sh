@@ -66,7 +66,7 @@ all_unusable() {
     test_case unusable-file unusable 'echo something >gba0' '/dev/gba0 is not a GBA: it is not a character device' "$none"
     test_case unusable-device unusable "$null" '/dev/gba0 is not a GBA: another driver serves this file' "$none"
     test_case unusable-abi unusable "$null" \
-        '/dev/gba0 has driver interface 99 and registers 2\.0; this library needs driver interface [0-9]+ and registers 2\.x' \
+        '/dev/gba0 has driver interface 99 and registers 3\.0; this library needs driver interface [0-9]+ and registers 3\.x' \
         'Install the driver and libgba of the same release$' \
         export "LD_PRELOAD=$programs/.libs/hosts_preload.so" GBA_TEST_ABI=99
     test_case unusable-stale unusable "$bound" \

@@ -6,6 +6,7 @@
  * next round, made by a member that was released first [REL-1],
  * - an address can be changed while arrivals are taken [TAB-4],
  * - a JOIN takes any key [CMD-3],
+ * - the generation of an arrival does not count [ARR-2],
  * - the bits of a sequence above bit 23 do not count [ARR-6],
  * - counters and generations have 8 bits [CNT-2, CMD-2].
  * GBA_DUT_FAULTS: the rules of those that are present, all by default; "none" for a design without
@@ -40,6 +41,10 @@ static void plant(struct gba_model *model, struct gba_model_access *access)
     if (has("CMD-3") && access->address == GBA_PORT_REG(GBA_PORT_COMMAND) &&
         access->value == GBA_CMD_JOIN && bank->group < model->groups)
         bank->key = model->group[bank->group].record.key;
+    if (has("ARR-2") && access->address >= GBA_DOORBELL_BASE && group < model->groups)
+        access->value =
+            GBA_ARRIVAL(GBA_ARRIVAL_SEQ(access->value), model->group[group].record.generation,
+                        GBA_ARRIVAL_MEMBER(access->value));
     if (has("ARR-6") && access->address >= GBA_DOORBELL_BASE && group < model->groups)
         access->value = (access->value & 0x00FFFFFFFFFFFFFFull) |
                         (uint64_t)(model->group[group].core.sequence >> 24) << 56;

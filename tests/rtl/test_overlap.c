@@ -70,7 +70,7 @@ static void start(uint32_t group, uint32_t members, uint32_t first, uint32_t cou
 
 static void arrive(uint32_t port, uint32_t group, uint32_t member, uint32_t sequence)
 {
-    const uint64_t value = GBA_ARRIVAL(sequence, member);
+    const uint64_t value = GBA_ARRIVAL(sequence, m.group[group].record.generation, member);
 
     offer(port, (struct gba_model_access){true, 8, 0, GBA_DOORBELL(group), value, 0});
 }
@@ -361,7 +361,7 @@ static void plan_round(uint32_t port, uint32_t group)
     uint64_t value;
 
     sequence += kind < 75 ? 1 : kind < 92 ? 0 : kind < 94 ? 2 : 1u << below(32);
-    value = GBA_ARRIVAL(sequence, member);
+    value = GBA_ARRIVAL(sequence, m.group[group].record.generation - (below(30) == 0), member);
     if (below(12) != 0)
         plan(port, true, 8, below(8) ? GBA_DOORBELL(group) : GBA_GROUP_REG(group, GBA_REG_ARRIVAL),
              value);

@@ -127,8 +127,11 @@ static inline struct gba_switch_mailbox bench_group(uint32_t members)
 
 static inline void bench_arrive(uint32_t i, uint32_t group, uint32_t member, uint32_t sequence)
 {
+    const struct gba_model *model = gba_switch_model(bench.device);
+    uint32_t generation = model->group[group % GBA_GROUPS].record.generation;
+
     gba_switch_ring(bench.device, (uint32_t)bench.port[i], group, GBA_BELL_ARRIVAL,
-                    GBA_ARRIVAL(sequence, member));
+                    GBA_ARRIVAL(sequence, generation, member));
 }
 
 /* Advance the clock to each time that the core requested, up to `end`. */

@@ -233,11 +233,11 @@ static void arrive(unsigned i)
     const struct gba_model *model = gba_switch_model(daemon_state.device);
     uint8_t byte = take();
     uint32_t group = byte % GROUPS;
-    const struct gba_switch_message message = {.type = GBA_SWITCH_ARRIVE,
-                                               .group = group,
-                                               .generation = model->group[group].record.generation,
-                                               .member = byte / 4 % 2,
-                                               .value = 1u + model->group[group].core.sequence};
+    const struct gba_switch_message message = {
+        .type = GBA_SWITCH_ARRIVE,
+        .group = group,
+        .value = GBA_ARRIVAL(1u + model->group[group].core.sequence,
+                             model->group[group].record.generation, byte / 4u % 2)};
 
     send_message(i, &message);
 }

@@ -338,11 +338,10 @@ void peer_write(int fd, uint32_t address, uint8_t width, uint64_t value)
 
 void peer_arrive(int fd, const struct gba_switch_message *group, uint32_t member, uint32_t sequence)
 {
-    const struct gba_switch_message message = {.type = GBA_SWITCH_ARRIVE,
-                                               .group = group->group,
-                                               .generation = group->generation,
-                                               .member = member,
-                                               .value = sequence};
+    const struct gba_switch_message message = {
+        .type = GBA_SWITCH_ARRIVE,
+        .group = group->group,
+        .value = GBA_ARRIVAL(sequence, group->generation, member)};
 
     peer_send(fd, &message);
 }

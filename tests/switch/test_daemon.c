@@ -101,9 +101,8 @@ PEER_TEST(test_shared_connection, peer_begin, peer_end)
     for (uint32_t member = 0; member < MEMBERS; member++) {
         const struct gba_switch_message message = {.type = GBA_SWITCH_ARRIVE,
                                                    .group = group.group,
-                                                   .generation = group.generation,
-                                                   .member = member,
-                                                   .value = 1};
+                                                   .value =
+                                                       GBA_ARRIVAL(1, group.generation, member)};
 
         gba_switch_encode(&message, bytes + member * GBA_SWITCH_MESSAGE_BYTES);
     }
@@ -136,11 +135,12 @@ PEER_TEST(test_notify, peer_begin, peer_end)
         peer_arrive(client[0], &group, 0, round);
         if (round % 2 == 0)
             peer_write(client[0], bell, 8,
-                       GBA_ARRIVAL(round, 0)); /* before the round is complete */
+                       GBA_ARRIVAL(round, group.generation, 0)); /* before the round is complete */
         peer_arrive(client[1], &group, 1, round);
         peer_expect(client[1], GBA_SWITCH_RELEASE);
         if (round % 2 != 0)
-            peer_write(client[0], bell, 8, GBA_ARRIVAL(round, 0)); /* or after it */
+            peer_write(client[0], bell, 8,
+                       GBA_ARRIVAL(round, group.generation, 0)); /* or after it */
         assert_int_equal(peer_expect(client[0], GBA_SWITCH_RELEASE).value, round);
         event = peer_expect(client[0], GBA_SWITCH_EVENT);
         assert_int_equal(event.group, group.group);
@@ -208,6 +208,7 @@ PEER_TEST(test_old_arrivals, peer_begin, peer_end)
     assert_int_equal(group.group, old.group);
     assert_int_not_equal(group.generation, old.generation);
     peer_arrive(client[0], &old, 0, 1);
+    assert_int_equal(peer_expect(client[0], GBA_SWITCH_EVENT).value, GBA_IRQ_ERROR);
     assert_int_equal(peer_read(client[0], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4), 0);
     peer_arrive(client[1], &group, 1, 1);
     assert_int_equal(peer_read(client[1], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4), 1);

@@ -293,9 +293,12 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
     message.group = wild ? next_random() : next_random() % 4;
     message.member = wild ? next_random() : next_random() % 4;
     message.value = wild ? next_random() : next_random() % 4;
-    if (message.type == GBA_SWITCH_COMMAND || message.type == GBA_SWITCH_ARRIVE)
-        message.generation = next_random() % 4;
+    if (message.type == GBA_SWITCH_ARRIVE) {
+        message.value = GBA_ARRIVAL(message.value, next_random() % 4, message.member);
+        message.member = 0;
+    }
     if (message.type == GBA_SWITCH_COMMAND) {
+        message.generation = next_random() % 4;
         message.code = (uint8_t)(next_random() % 10);
         message.key = next_random();
     }

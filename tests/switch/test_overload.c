@@ -47,14 +47,14 @@ PEER_TEST(test_requests_before_a_pause, setup, peer_end_alive)
                          GBA_MEMBERS_MAX - 1);
     }
     for (uint32_t i = 0; i < ROUNDS + READS; i++) {
-        message = i < ROUNDS ? (struct gba_switch_message){.type = GBA_SWITCH_ARRIVE,
-                                                           .group = i,
-                                                           .generation = made[i].generation,
-                                                           .value = 1}
-                             : (struct gba_switch_message){.type = GBA_SWITCH_READ,
-                                                           .code = 4,
-                                                           .tag = (uint16_t)i,
-                                                           .key = GBA_DEVICE_BASE + GBA_DEV_ID};
+        message = i < ROUNDS
+                      ? (struct gba_switch_message){.type = GBA_SWITCH_ARRIVE,
+                                                    .group = i,
+                                                    .value = GBA_ARRIVAL(1, made[i].generation, 0)}
+                      : (struct gba_switch_message){.type = GBA_SWITCH_READ,
+                                                    .code = 4,
+                                                    .tag = (uint16_t)i,
+                                                    .key = GBA_DEVICE_BASE + GBA_DEV_ID};
         gba_switch_encode(&message, bytes + (size_t)i * GBA_SWITCH_MESSAGE_BYTES);
     }
     assert_int_equal(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL), sizeof(bytes));

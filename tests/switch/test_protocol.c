@@ -19,8 +19,8 @@ static struct gba_switch_message full(uint8_t type)
 
     switch (type) {
     case GBA_SWITCH_ARRIVE:
-        message.group = message.generation = message.member = UINT32_MAX;
-        message.value = UINT32_MAX;
+        message.group = UINT32_MAX;
+        message.value = UINT64_MAX;
         break;
     case GBA_SWITCH_READ:
         message.code = UINT8_MAX;
@@ -101,7 +101,7 @@ TEST(test_unused_fields)
     message.key = 1;
     assert_false(takes(message, GBA_SWITCH_CLIENT));
     message = full(GBA_SWITCH_ARRIVE);
-    message.value = 1ull << 32;
+    message.member = 1;
     assert_false(takes(message, GBA_SWITCH_CLIENT));
 
     assert_true(takes(full(GBA_SWITCH_READ), GBA_SWITCH_CLIENT));

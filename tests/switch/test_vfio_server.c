@@ -127,9 +127,16 @@ static uint32_t make_group(unsigned members)
     return group;
 }
 
+static uint64_t arrival(struct guest *guest, uint32_t group, uint32_t sequence, uint32_t member)
+{
+    const uint64_t generation = get(guest, GBA_GROUP_REG(group, GBA_REG_GENERATION), 4);
+
+    return GBA_ARRIVAL(sequence, generation, member);
+}
+
 static void arrive(struct guest *guest, uint32_t group, uint32_t sequence, uint32_t member)
 {
-    put(guest, GBA_DOORBELL(group), 8, GBA_ARRIVAL(sequence, member));
+    put(guest, GBA_DOORBELL(group), 8, arrival(guest, group, sequence, member));
 }
 
 static bool wait_interrupt(const struct guest *guest)
@@ -152,7 +159,7 @@ static void check_rounds(unsigned members, uint32_t rounds)
     for (uint32_t round = 1; round <= rounds; round++) {
         /* A guest that sleeps until the round is complete. */
         put(last, GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + GBA_BELL_NOTIFY, 8,
-            GBA_ARRIVAL(round, members - 1));
+            arrival(last, group, round, members - 1));
         for (uint32_t i = 0; i < members; i++) {
             for (uint32_t j = 0; j < members; j++) /* none is released before all have arrived */
                 assert_int_equal(vfio_test_word(guests[j].memory, 0), round - 1);

@@ -117,7 +117,7 @@ module gba_proof (
     reg [1:0] was_ready;
     reg [63:0] was_value;
     wire [1:0] who = what[1:0];
-    wire named = what[31:0] < 3 && mask[who] && ours[who] == lane;
+    wire named = what[31:0] < 3 && mask[who] && ours[who] == lane; // both groups have generation 0
     wire now = arrives && named && what[63:32] == 32'(next);
     wire late = arrives && named && what[63:32] == 32'(sequence_now);
     wire [2:0] after = arrived | (now ? 3'd1 << who : 3'd0);

@@ -31,11 +31,8 @@ void gba_client_arrive(struct gba_membership *membership, uint64_t value)
 {
     struct gba_client_membership *inspected = (struct gba_client_membership *)membership;
     struct gba_client *client = inspected->client;
-    const struct gba_switch_message arrival = {.type = GBA_SWITCH_ARRIVE,
-                                               .group = membership->group,
-                                               .generation = membership->generation,
-                                               .member = GBA_ARRIVAL_MEMBER(value),
-                                               .value = GBA_ARRIVAL_SEQ(value)};
+    const struct gba_switch_message arrival = {
+        .type = GBA_SWITCH_ARRIVE, .group = membership->group, .value = value};
 
     if (gba_file_is_child(client))
         return;

@@ -22,9 +22,6 @@
  * made before it. A lost connection is not restored: from then on the device is dead for this
  * process.
  *
- * An arrival has the generation of its group's allocation. The switch drops the arrivals of earlier
- * allocations.
- *
  * NOTIFY is not used, because a release is a message of the connection and wakes a sleeping member.
  */
 #ifndef GBA_SIM_SWITCH_CLIENT_CLIENT_H

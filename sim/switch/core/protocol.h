@@ -35,7 +35,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      8u
+#define GBA_SWITCH_PROTOCOL      9u
 #define GBA_SWITCH_MESSAGE_BYTES 32u
 #define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES  16u
@@ -60,11 +60,7 @@ enum gba_switch_type {
     /* code: GBA_SWITCH_PROTOCOL; tag: number of the port; group: GBA_DEV_GROUPS; generation:
      * GBA_DEV_VERSION; member: GBA_DEV_PORTS; value, key: GBA_DEV_UUID. */
     GBA_SWITCH_WELCOME = 4,
-    /* group, generation: of the allocation; member, value: sequence (32 bits). An arrival at the
-     * group's doorbell. The switch drops it if the group's newest allocation has another
-     * generation: it belongs to an earlier team, and this port may have a member of that number in
-     * the next one. (A WRITE to a doorbell, such as a NOTIFY, has no generation, so it is not
-     * protected.) */
+    /* group, value: an arrival at the group's doorbell [ARR-1]. */
     GBA_SWITCH_ARRIVE = 5,
     /* group, member, value: sequence (32 bits); key: the address in the release table. Only the
      * client uses the address: any multiple of 8 other than 0. An address that no other membership

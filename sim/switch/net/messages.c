@@ -295,24 +295,12 @@ static void take_owner(struct gba_session *session, const struct gba_switch_mess
     gba_session_put(session, &answer);
 }
 
-/* Drop an arrival of an earlier allocation: its member may have the same number as a member of the
- * next one, on the same port. A group that does not exist is left to the device. */
-static void take_arrival(struct gba_session *session, const struct gba_switch_message *message)
-{
-    const struct gba_model *model = gba_switch_model(session->daemon->device);
-
-    if (message->group < model->groups &&
-        model->group[message->group].record.generation != message->generation)
-        return;
-    gba_switch_ring(session->daemon->device, session->port, message->group, GBA_BELL_ARRIVAL,
-                    GBA_ARRIVAL(message->value, message->member));
-}
-
 static void take_message(struct gba_session *session, const struct gba_switch_message *message)
 {
     switch (message->type) {
     case GBA_SWITCH_ARRIVE:
-        take_arrival(session, message);
+        gba_switch_ring(session->daemon->device, session->port, message->group, GBA_BELL_ARRIVAL,
+                        message->value);
         break;
     case GBA_SWITCH_COMMAND:
         take_command(session, message);

@@ -60,7 +60,7 @@ CDEV_TEST(calls_that_fail)
 /* Files and drivers that are none, or of other versions. */
 CDEV_TEST(other_drivers)
 {
-    static const char needs[] = "; this library needs driver interface 3 and registers 2.x";
+    static const char needs[] = "; this library needs driver interface 3 and registers 3.x";
     static const char ranges[] = "; allowed: 1 to 32 groups of 1 to 708 members";
     static const struct {
         size_t field; /* of fake_kernel */
@@ -71,9 +71,9 @@ CDEV_TEST(other_drivers)
 #define FIELD(name) offsetof(struct fake_kernel, name)
         {FIELD(no_device), 1, GBA_ERR_NO_DEVICE, NULL, ""},
         {FIELD(plain_file), 1, GBA_ERR_NOT_GBA, "/dev/gba0 is not a GBA: it is not a char", ""},
-        {FIELD(old_driver), 1, GBA_ERR_VERSION, "has driver interface 2 and registers 2.0", needs},
-        {FIELD(abi_version), 4, GBA_ERR_VERSION, "has driver interface 4 and registers 2.0", needs},
-        {FIELD(regs_version), (GBA_REGS_MAJOR + 1) << 16 | 5, GBA_ERR_VERSION, "registers 3.5", ""},
+        {FIELD(old_driver), 1, GBA_ERR_VERSION, "has driver interface 2 and registers 3.0", needs},
+        {FIELD(abi_version), 4, GBA_ERR_VERSION, "has driver interface 4 and registers 3.0", needs},
+        {FIELD(regs_version), (GBA_REGS_MAJOR + 1) << 16 | 5, GBA_ERR_VERSION, "registers 4.5", ""},
         {FIELD(groups), 0, GBA_ERR_IO, "0 groups of 708 members", ranges},
         {FIELD(groups), 33, GBA_ERR_IO, "33 groups of 708 members", ranges},
         {FIELD(members_max), 709, GBA_ERR_IO, "709", ""},

@@ -166,8 +166,8 @@ DEV_TEST(sleep_results)
     assert_int_equal(fake_kernel.seen.waits, 1);
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 0), GBA_OK); /* does not sleep */
     assert_int_equal(fake_kernel.seen.waits, 1);
-    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0));
-    gba_dev_cdev.arrive(b, GBA_ARRIVAL(1, 1));
+    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, a->generation, 0));
+    gba_dev_cdev.arrive(b, GBA_ARRIVAL(1, b->generation, 1));
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* released before it */
     assert_int_equal(fake_kernel.seen.waits, 1);
     assert_int_equal(gba_dev_cdev.sleep(a, 9, 1000), GBA_ERR_UNSUPPORTED); /* no such round */
@@ -196,7 +196,7 @@ static struct gba_membership *late;
 static void release_comes(void)
 {
     if (++scene.calls == 2)
-        gba_dev_cdev.arrive(late, GBA_ARRIVAL(1, 1));
+        gba_dev_cdev.arrive(late, GBA_ARRIVAL(1, late->generation, 1));
 }
 
 /* WAIT looks at the flag now and then, also where the interrupt was early, or got lost. */
@@ -209,12 +209,31 @@ DEV_TEST(test_DRV_18_looks_without_an_interrupt)
     scene.calls = 0;
     fake_kernel.on_sleep = release_comes;
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
-    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0));
+    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, a->generation, 0));
     assert_int_equal(gba_dev_cdev.sleep(a, 1, GBA_WAIT_FOREVER), GBA_OK);
     assert_int_equal(gba_flag_load_relaxed(a->flag), 1);
     fake_kernel.on_sleep = NULL;
     gba_dev_cdev.leave(a);
     gba_dev_cdev.leave(late);
+}
+
+/* WAIT requests the interrupt with the generation of its allocation. [NOTE-1, ARR-2] */
+DEV_TEST(test_DRV_18_interrupts_in_a_later_allocation)
+{
+    for (uint32_t life = 1; life <= 3; life++) {
+        gba_group_handle_t handle = cdev_alloc(dev, 1);
+        struct gba_membership *a = cdev_membership(dev, &handle, 0);
+        const uint32_t events = GBA_PORT_EVENT(handle.group);
+
+        assert_int_equal(handle.generation, life);
+        assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
+        assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* timed out */
+        gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, life, 0));
+        fake_kernel_run();
+        assert_int_equal(fake_driver_access(0, events, 4, false, 0), GBA_IRQ_ROUND);
+        fake_driver_access(0, events, 4, true, GBA_IRQ_ROUND);
+        gba_dev_cdev.leave(a);
+    }
 }
 
 /* A process ends without leaving: the other members get one event, which stays. */
@@ -255,7 +274,7 @@ DEV_TEST(closed_by_somebody)
     assert_silent();
     assert_int_equal(gba_dev_cdev.failure(a), GBA_ERR_DEAD);
     assert_logged("this process closed the file of /dev/gba0");
-    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0)); /* no fault, and no effect */
+    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, a->generation, 0)); /* no fault, and no effect */
     fake_kernel_run();
     gba_dev_cdev.leave(b);
     gba_dev_cdev.leave(a);

@@ -259,7 +259,7 @@ static struct gba_path_base *path_open(struct member *me, uint32_t rank)
     const struct gba_local_state state = {.flag = &me->flag,
                                           .ops = &device_ops,
                                           .membership = (struct gba_membership *)(void *)me,
-                                          .member = rank};
+                                          .low = GBA_ARRIVAL_LOW(0, rank)};
 
     if (rules->single == 0) {
         me->state = &me->device.state;

@@ -31,6 +31,7 @@ enum mutant {
     DOWN_SENDS_NO_EVENT,
     KEY_IS_NOT_CHECKED,
     GENERATION_STAYS,
+    COPIES_COUNT,
     NOTIFY_NEVER_AT_ONCE,
     HOSTS_CONFIGURE,
     ARMED_WITH_WHO_IS_MAPPED,
@@ -208,13 +209,18 @@ static void make(uint32_t port, uint32_t address, uint8_t width, uint64_t value)
     take_releases();
 }
 
+static uint32_t generation_of(uint32_t team)
+{
+    return mutant == GENERATION_STAYS ? 1 : team + 1;
+}
+
 static uint32_t command(uint32_t port, uint32_t code, uint32_t team, uint32_t m, uint32_t value)
 {
     struct gba_model_port *bank = &model.port[port];
 
     bank->group = 0;
-    bank->generation = mutant == GENERATION_STAYS ? 1 : team + 1;
-    bank->key = mutant == GENERATION_STAYS ? 1 : team + 1;
+    bank->generation = generation_of(team);
+    bank->key = generation_of(team);
     bank->member = m;
     bank->value = value;
     bank->result = UINT32_MAX; /* of a port that is down */

@@ -245,10 +245,16 @@ static inline void arm(uint32_t members, uint32_t sequence)
     assert_int_equal(call((uint16_t)(members - 1), GBA_CMD_ARM, 0, sequence), GBA_RESULT_OK);
 }
 
+/* The value of an arrival at that group as it is allocated now. */
+static inline uint64_t bench_arrival(uint32_t group, uint32_t member, uint32_t sequence)
+{
+    return GBA_ARRIVAL(sequence, bench.group[group].record.generation, member);
+}
+
 /* A legal arrival. Returns the number of its release stores. */
 static inline uint32_t bench_arrive(uint32_t group, uint32_t member, uint32_t sequence)
 {
-    bench_write(8, GBA_DOORBELL(group), GBA_ARRIVAL(sequence, member));
+    bench_write(8, GBA_DOORBELL(group), bench_arrival(group, member, sequence));
     return effects.releases;
 }
 
@@ -272,7 +278,7 @@ static inline uint32_t arrive(uint16_t member, uint32_t sequence)
 static inline void notify(uint16_t member, uint32_t sequence)
 {
     bench_port = member;
-    bench_write(8, GBA_DOORBELL(number) + GBA_BELL_NOTIFY, GBA_ARRIVAL(sequence, member));
+    bench_write(8, GBA_DOORBELL(number) + GBA_BELL_NOTIFY, bench_arrival(number, member, sequence));
 }
 
 static inline uint32_t events(uint16_t port)

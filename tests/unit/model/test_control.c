@@ -142,7 +142,7 @@ BENCH_TEST(test_CMD_5_leave_withdraws_for_good, 1)
     refused_call(1, GBA_CMD_LEAVE, 3, 0, GBA_RESULT_PARAM);
     assert_int_equal(leave(1, 1), GBA_RESULT_OK);
     refused_call(1, GBA_CMD_LEAVE, 1, 0, GBA_RESULT_PARAM);
-    refused_stranger(1, true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 1));
+    refused_stranger(1, true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1, generation, 1));
     refused_stranger(1, true, 8, GBA_TABLE_ENTRY(0, 1), bench_flag(0, 1));
     assert_int_equal(arrive(0, 1), 0);
     assert_int_equal(arrive(2, 1), 2); /* its earlier arrival counts, and it is not released */

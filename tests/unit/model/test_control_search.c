@@ -109,7 +109,7 @@ static void do_arrive(uint32_t team, uint32_t m, uint32_t round)
     if (mutant == REPEATS_COUNT && round == group->core.sequence + 1)
         group->core.arrived_mask[0] &= ~(1ull << m);
     now.member[team][m].arrived = (uint8_t)round;
-    make(setting->host[m], GBA_DOORBELL(0), 8, GBA_ARRIVAL(round, m));
+    make(setting->host[m], GBA_DOORBELL(0), 8, GBA_ARRIVAL(round, generation_of(team), m));
     if (group->record.life != GBA_LIFE_ARMED || team + 1 != now.teams)
         return;
     for (uint32_t i = 0; i < setting->members; i++)
@@ -124,7 +124,8 @@ static void do_notify(uint32_t team, uint32_t m)
     const struct member *member = &now.member[team][m];
     uint32_t port = setting->host[m];
 
-    make(port, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, 8, GBA_ARRIVAL(member->arrived, m));
+    make(port, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, 8,
+         GBA_ARRIVAL(member->arrived, generation_of(team), m));
     if (effects.error != GBA_ERROR_NONE)
         return;
     if (mutant == NOTIFY_NEVER_AT_ONCE)
@@ -176,7 +177,7 @@ static void try_member(uint32_t port, uint32_t m)
     uint32_t as = mutant == ANY_PORT_ARRIVES ? setting->host[m] : port;
 
     for (uint32_t ahead = 0; ahead < 2; ahead++) {
-        uint64_t value = GBA_ARRIVAL(group->core.sequence + ahead, m);
+        uint64_t value = GBA_ARRIVAL(group->core.sequence + ahead, group->record.generation, m);
 
         make(as, GBA_DOORBELL(0), 8, value);
         make(port, GBA_GROUP_REG(0, GBA_REG_ARRIVAL), 8, value);
@@ -184,6 +185,19 @@ static void try_member(uint32_t port, uint32_t m)
     }
     make(port, GBA_TABLE_ENTRY(0, m), 8, 0);
     make(port, GBA_TABLE_ENTRY(0, m), 8, flag_of(0, m));
+}
+
+/* What the member of an older team has stored to its doorbell, which the fabric delivers again. */
+static void try_copies(uint32_t team, uint32_t m)
+{
+    uint32_t generation = mutant == COPIES_COUNT ? group->record.generation : generation_of(team);
+
+    for (uint32_t round = 1; round <= now.member[team][m].arrived; round++) {
+        uint64_t value = GBA_ARRIVAL(round, generation, m);
+
+        make(setting->host[m], GBA_DOORBELL(0), 8, value);
+        make(setting->host[m], GBA_DOORBELL(0) + GBA_BELL_NOTIFY, 8, value);
+    }
 }
 
 static void try_registers(uint32_t port)
@@ -211,6 +225,10 @@ static void try_all(const struct scene *s)
                 try_member(port, m);
         }
         try_registers(port);
+    }
+    for (uint32_t team = 0; team + 1 < now.teams; team++) {
+        for (uint32_t m = 0; m < setting->members; m++)
+            try_copies(team, m);
     }
     memset(group->record.events, 0, PORTS_MAX);
     group->core.status &= GBA_STATUS_COMPLETE;

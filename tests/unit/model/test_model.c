@@ -28,7 +28,7 @@ static const struct expected {
     {GBA_GROUP_BASE, GBA_REG_ARRIVED_MASK, 12, 8, RO, 0},
     {GBA_GROUP_BASE, GBA_REG_COUNTERS, 10, 8, RO, 0},
     {GBA_DEVICE_BASE, GBA_DEV_ID, 1, 4, RO, 809583175},
-    {GBA_DEVICE_BASE, GBA_DEV_VERSION, 1, 4, RO, 131072},
+    {GBA_DEVICE_BASE, GBA_DEV_VERSION, 1, 4, RO, 196608},
     {GBA_DEVICE_BASE, GBA_DEV_GROUPS, 1, 4, RO, VARIES},
     {GBA_DEVICE_BASE, GBA_DEV_MEMBERS_MAX, 1, 4, RO, 708},
     {GBA_DEVICE_BASE, GBA_DEV_BAD_ACCESS, 1, 8, RO, 0},
@@ -126,7 +126,8 @@ BENCH_TEST(test_MAP_3_outside_belongs_to_no_group, 5)
         assert_int_equal(gba_model_group_of(&bench, GBA_DOORBELL(group)), -1);
         bench_refused_read(4, GBA_GROUP_REG(group, GBA_REG_GROUP_ID));
         bench_refused_read(8, GBA_TABLE_ENTRY(group, 0));
-        bench_refused_write(8, GBA_DOORBELL(group), GBA_ARRIVAL(1, 0), GBA_ERROR_ACCESS);
+        bench_refused_write(8, GBA_DOORBELL(group), GBA_ARRIVAL(1, generation, 0),
+                            GBA_ERROR_ACCESS);
     }
     assert_int_equal(bench_reg(4, GBA_REG_GROUP_ID), 4);
 }
@@ -221,7 +222,7 @@ BENCH_TEST(test_CFG_7_reset_clears_all_but_counters, 32)
     for (uint32_t i = 1; i < 4; i++) {
         bench_arm(0, 3, 1);
         bench_arrive(0, 1, 2);
-        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(7, 1), GBA_ERROR_SEQUENCE);
+        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(7, generation, 1), GBA_ERROR_SEQUENCE);
         bench_leave(3);
         assert_int_equal(effects.releases, 0);
         assert_int_equal(bench_counter(0, GBA_COUNTER_ARRIVALS), i);

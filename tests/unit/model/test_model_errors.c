@@ -17,11 +17,11 @@ BENCH_TEST(test_BELL_2_alone_in_its_64k, 32)
 BENCH_TEST(test_ERR_1_counts_and_marks, 32)
 {
     bench_join(0, 2, 1);
-    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 0), GBA_ERROR_DISABLED);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, generation, 0), GBA_ERROR_DISABLED);
     assert_int_equal(call(0, GBA_CMD_ARM, 0, 0), GBA_RESULT_OK);
     bench_arrive(0, 1, 1);
-    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(9, 0), GBA_ERROR_SEQUENCE);
-    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 9), GBA_ERROR_MEMBER);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(9, generation, 0), GBA_ERROR_SEQUENCE);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, generation, 9), GBA_ERROR_MEMBER);
     bench_refused(false, 2, COUNT, 0, GBA_ERROR_ACCESS);
     bench_refused_config(4, COUNT, 1);
     for (uint32_t error = GBA_COUNTER_ERR_ACCESS; error <= GBA_COUNTER_ERR_CONFIG; error++)
@@ -67,7 +67,7 @@ BENCH_TEST(test_CNT_1_each_arrival_counts_once, 32)
         for (uint32_t i = 0; i < 32; i++) {
             uint64_t count = counted_arrivals();
 
-            bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1 + i / 3 % 5, i % 3));
+            bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1 + i / 3 % 5, generation, i % 3));
             assert_true(counted_arrivals() == count + 1);
         }
         bench_leave(2);

@@ -7,11 +7,15 @@ static const uint32_t edges[] = {0,           1,           0x7FFFFFFEu, 0x7FFFFF
                                  0x80000000u, 0xFFFFFFFEu, 0xFFFFFFFFu};
 #define EDGES (sizeof(edges) / sizeof(edges[0]))
 
+static void refuse_value(uint32_t group, uint64_t value, uint32_t error)
+{
+    bench_refused_write(8, GBA_DOORBELL(group), value, error);
+    bench_refused_write(8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), value, error);
+}
+
 static void refuse_arrival(uint32_t group, uint32_t member, uint32_t sequence, uint32_t error)
 {
-    bench_refused_write(8, GBA_DOORBELL(group), GBA_ARRIVAL(sequence, member), error);
-    bench_refused_write(8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), GBA_ARRIVAL(sequence, member),
-                        error);
+    refuse_value(group, bench_arrival(group, member, sequence), error);
 }
 
 static uint64_t arrived(uint32_t group)
@@ -19,16 +23,38 @@ static uint64_t arrived(uint32_t group)
     return bench_read(8, GBA_GROUP_REG(group, GBA_REG_ARRIVED_MASK));
 }
 
-BENCH_TEST(test_ARR_1_sequence_high_member_low, 32)
+BENCH_TEST(test_ARR_1_sequence_generation_member, 32)
 {
+    const uint64_t value = 0x1122334400010002ull;
+
     bench_arm(2, 3, 0x11223343);
-    bench_write(8, GBA_DOORBELL(2), 0x1122334400000002ull);
+    bench_write(8, GBA_DOORBELL(2), value);
     assert_int_equal(arrived(2), 1 << 2);
-    assert_int_equal(GBA_ARRIVAL_SEQ(0x1122334400000002ull), 0x11223344);
-    assert_int_equal(GBA_ARRIVAL_MEMBER(0x1122334400000002ull), 2);
-    /* All 32 bits of the member number count: none of these is member 2. */
+    assert_int_equal(GBA_ARRIVAL_SEQ(value), 0x11223344);
+    assert_int_equal(GBA_ARRIVAL_GENERATION(value), 1);
+    assert_int_equal(GBA_ARRIVAL_MEMBER(value), 2);
+    assert_true(GBA_ARRIVAL(0x11223344u, 0xABCD0001u, 2u) == value);
+    /* All 32 bits of the low half count. */
     for (uint32_t bit = 2; bit < 32; bit++)
-        refuse_arrival(2, 2 | 1u << bit, 0x11223344, GBA_ERROR_MEMBER);
+        refuse_value(2, value ^ 1ull << bit, GBA_ERROR_MEMBER);
+}
+
+/* Late copies of arrivals at earlier allocations, for the sequence of which the group waits. */
+BENCH_TEST(test_ARR_2_copies_of_earlier_allocations, 1)
+{
+    for (uint32_t life = 1; life < 4; life++) {
+        bench_arm(0, 2, 0);
+        for (uint32_t former = 0; former < life; former++) {
+            for (uint32_t sequence = 0; sequence < 2; sequence++) /* late, and in time */
+                refuse_value(0, GBA_ARRIVAL(sequence, former, 1u), GBA_ERROR_MEMBER);
+            bench_refused_write(8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(1, former, 1u),
+                                GBA_ERROR_MEMBER);
+        }
+        refuse_value(0, GBA_ARRIVAL(77, life - 1, 1u), GBA_ERROR_MEMBER); /* before SEQUENCE */
+        assert_int_equal(bench_arrive(0, 0, 1), 0);
+        assert_int_equal(bench_arrive(0, 1, 1), 2);
+        bench_leave(2);
+    }
 }
 
 BENCH_TEST(test_ARR_2_not_ready_then_member_then_sequence, 32)
@@ -42,7 +68,7 @@ BENCH_TEST(test_ARR_2_not_ready_then_member_then_sequence, 32)
     refuse_arrival(0, 707, 6, GBA_ERROR_MEMBER);
     refuse_arrival(0, 708, 6, GBA_ERROR_MEMBER);
     refuse_arrival(0, 768, 6, GBA_ERROR_MEMBER); /* behind the words of the mask */
-    refuse_arrival(0, 0xFFFFFFFFu, 6, GBA_ERROR_MEMBER);
+    refuse_arrival(0, 0xFFFFu, 6, GBA_ERROR_MEMBER);
     assert_int_equal(bench_arrive(0, 0, 6), 0);
 }
 

@@ -28,10 +28,12 @@ BENCH_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
     arm(3, 0);
     arrive(0, 1);
     for (uint32_t group = 0; group < 2; group++) { /* armed, and free */
-        refused_stranger(3, true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(1, 1));
-        refused_stranger(3, true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(9, 708));
-        refused_stranger(3, true, 8, GBA_DOORBELL(group) + GBA_BELL_NOTIFY, GBA_ARRIVAL(1, 1));
-        refused_stranger(3, true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), GBA_ARRIVAL(1, 1));
+        refused_stranger(3, true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(1, generation, 1));
+        refused_stranger(3, true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(9, generation, 708));
+        refused_stranger(3, true, 8, GBA_DOORBELL(group) + GBA_BELL_NOTIFY,
+                         GBA_ARRIVAL(1, generation, 1));
+        refused_stranger(3, true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL),
+                         GBA_ARRIVAL(1, generation, 1));
         refused_stranger(3, true, 8, GBA_TABLE_ENTRY(group, 0), 0);
         refused_stranger(3, true, 8, GBA_TABLE_ENTRY(group, 5), 8);
         refused_stranger(3, true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), 0);
@@ -93,7 +95,7 @@ BENCH_TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members, 3)
     gba_model_port_up(&bench, 1, 0);
     assert_int_equal(events(1), 0);
     assert_int_equal(membership(1), GBA_MEMBERSHIP_LEFT);
-    refused_stranger(1, true, 8, GBA_DOORBELL(1), GBA_ARRIVAL(1, 1));
+    refused_stranger(1, true, 8, GBA_DOORBELL(1), GBA_ARRIVAL(1, generation, 1));
     /* The holder leaves: the other members keep the group. */
     port_down(0);
     gba_model_port_up(&bench, 0, 0);
@@ -114,8 +116,10 @@ BENCH_TEST(test_PORT_5_members_belong_to_their_ports, 1)
                         (port == member ? bench_flag(0, member) : 0));
             if (port == member)
                 continue;
-            bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, member), GBA_ERROR_MEMBER);
-            bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(0, member), GBA_ERROR_MEMBER);
+            bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, generation, member),
+                                GBA_ERROR_MEMBER);
+            bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(0, generation, member),
+                                GBA_ERROR_MEMBER);
         }
     }
     assert_int_equal(arrive(0, 1), 0);
@@ -169,21 +173,22 @@ BENCH_TEST(test_DEV_6_groups_free, 7)
 static void err(uint16_t port)
 {
     bench_port = port;
-    bench_refused_write(8, GBA_DOORBELL(number), GBA_ARRIVAL(77, port), GBA_ERROR_SEQUENCE);
+    bench_refused_write(8, GBA_DOORBELL(number), GBA_ARRIVAL(77, generation, port),
+                        GBA_ERROR_SEQUENCE);
 }
 
 BENCH_TEST(test_ERR_5_events_of_the_port_that_made_the_access, 1)
 {
     arm(2, 0);
     bench_port = 1;
-    assert_int_equal(bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(77, 1)),
+    assert_int_equal(bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(77, generation, 1)),
                      GBA_ERROR_SEQUENCE);
     assert_int_equal(events(1), GBA_IRQ_ERROR);
     assert_int_equal(events(0), 0);
     assert_int_equal(leave(0, 0) | leave(1, 1), GBA_RESULT_OK);
     acknowledge(1, GBA_IRQ_ERROR);
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK); /* not armed: IRQ_EN is 0 */
-    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(77, 1), GBA_ERROR_DISABLED);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(77, generation, 1), GBA_ERROR_DISABLED);
     assert_int_equal(events(0), 0);
 }
 
@@ -299,11 +304,11 @@ TEST(test_NOTE_2_at_once_if_complete)
         }
         assert_int_equal(events(0), GBA_IRQ_ROUND);
         bench_port = 0;
-        bench_access(true, 8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(9, 0));
+        bench_access(true, 8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(9, generation, 0));
         assert_int_equal(effects.error, GBA_ERROR_SEQUENCE);
-        bench_access(true, 8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(6, 0));
+        bench_access(true, 8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(6, generation, 0));
         assert_int_equal(effects.error, GBA_ERROR_SEQUENCE);
-        bench_access(true, 8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(8, 1));
+        bench_access(true, 8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(8, generation, 1));
         assert_int_equal(effects.error, GBA_ERROR_MEMBER);
     }
 }

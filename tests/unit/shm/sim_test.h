@@ -161,7 +161,8 @@ static inline bool sim_replaced(void)
 
 static inline void sim_arrive(struct gba_membership *membership, uint32_t sequence)
 {
-    gba_dev_sim.arrive(membership, GBA_ARRIVAL(sequence, membership->member));
+    gba_dev_sim.arrive(membership,
+                       GBA_ARRIVAL(sequence, membership->generation, membership->member));
 }
 
 /* Whether the member is released; one test, as gba_poll_release. */

@@ -111,8 +111,9 @@ SIM_TEST(test_registers)
     sim_group(2, 7);
     group = member[0]->group;
     /* Arrivals by register writes release, too: by the doorbell and by the group's page. */
-    gba_dev_sim.reg_write(dev, GBA_DOORBELL(group), 8, GBA_ARRIVAL(8, 0));
-    gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), 8, GBA_ARRIVAL(8, 1));
+    gba_dev_sim.reg_write(dev, GBA_DOORBELL(group), 8, GBA_ARRIVAL(8, member[0]->generation, 0));
+    gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), 8,
+                          GBA_ARRIVAL(8, member[0]->generation, 1));
     assert_true(sim_released(member[0], 8) && sim_released(member[1], 8));
     /* Only the control unit configures a group, and its mailbox belongs to the driver. */
     gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, 0);
@@ -158,7 +159,7 @@ SIM_TEST(test_bad_address)
         gba_dev_sim.reg_write(dev, GBA_TABLE_ENTRY(0, 0), 8, bad[i]);
         assert_int_equal(gba_dev_sim.configure(membership, 0), GBA_OK);
         memcpy(before, segment, compared);
-        gba_dev_sim.reg_write(dev, GBA_DOORBELL(0), 8, GBA_ARRIVAL(1, 0));
+        gba_dev_sim.reg_write(dev, GBA_DOORBELL(0), 8, GBA_ARRIVAL(1, membership->generation, 0));
         assert_int_equal(segment->model.group[0].core.sequence, 1);
         assert_true(is_same(before, segment, 0, sizeof segment->header));
         assert_true(is_same(before, segment, offsetof(struct gba_sim_segment, group[1]),

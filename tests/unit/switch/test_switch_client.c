@@ -28,19 +28,21 @@ static void serve_alone(int file)
                                              {SCRIPT_GROUP + 1, UINT32_MAX},
                                              {UINT32_MAX, UINT32_MAX}};
 
+        const uint32_t member = GBA_ARRIVAL_MEMBER(message.value);
+        const uint32_t sequence = GBA_ARRIVAL_SEQ(message.value);
+
         if (script_answer(file, message))
             continue;
         for (int i = 0; i < 5; i++)
-            script_put(file,
-                       (struct gba_switch_message){.type = GBA_SWITCH_RELEASE,
-                                                   .group = strays[i][0],
-                                                   .member = 0 == i ? message.member : strays[i][1],
-                                                   .value = message.value + 1,
-                                                   .key = 8000});
+            script_put(file, (struct gba_switch_message){.type = GBA_SWITCH_RELEASE,
+                                                         .group = strays[i][0],
+                                                         .member = 0 == i ? member : strays[i][1],
+                                                         .value = sequence + 1,
+                                                         .key = 8000});
         script_put(file, (struct gba_switch_message){.type = GBA_SWITCH_EVENT,
                                                      .group = SCRIPT_GROUP,
                                                      .value = GBA_IRQ_PORT_DOWN});
-        script_release(file, message.member, (uint32_t)message.value);
+        script_release(file, member, sequence);
     }
 }
 

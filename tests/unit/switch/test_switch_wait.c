@@ -54,11 +54,11 @@ static void serve_gate(int file)
     while (script_answer(file, message));
     gate_pass();
     do {
-        if (GBA_SWITCH_ARRIVE == message.type && message.value == ++expected)
+        if (GBA_SWITCH_ARRIVE == message.type && GBA_ARRIVAL_SEQ(message.value) == ++expected)
             crowd_seen++;
         else if (GBA_SWITCH_ARRIVE != message.type)
             script_answer(file, message);
-        if (CROWD == message.value)
+        if (CROWD == GBA_ARRIVAL_SEQ(message.value))
             script_release(file, 0, CROWD);
     } while (script_get(file, &message));
 }
@@ -164,7 +164,7 @@ static void serve_all(int file)
             continue;
         first++; /* each member is the first one in its turn */
         for (uint32_t i = 0; i < SLEEPERS; i++)
-            script_release(file, (first + i) % SLEEPERS, (uint32_t)message.value);
+            script_release(file, (first + i) % SLEEPERS, GBA_ARRIVAL_SEQ(message.value));
     }
 }
 
