@@ -26,8 +26,6 @@ extern "C" {
 void gba_rtl_wrote(int memory, int index, long long value);
 }
 
-#define LANES 4u
-
 /* The memories of the design, by the numbers that the control unit uses. The low bits of an index
  * are the group. */
 enum {
@@ -438,9 +436,9 @@ static void request(Vgba_device *top, const struct gba_model_access *access)
     /* A port that cannot exist, as one that does not. */
     top->req_port = (top->req_port & ~(1023ull << 10 * lane)) |
                     (access->port < 1023 ? access->port : 1023ull) << 10 * lane;
-    top->req_address[lane] = access->address;
-    top->req_value[2 * lane] = (uint32_t)access->value;
-    top->req_value[2 * lane + 1] = (uint32_t)(access->value >> 32);
+    /* A number or an array, by LANES. */
+    memcpy((char *)&top->req_address + 4 * lane, &access->address, 4);
+    memcpy((char *)&top->req_value + 8 * lane, &access->value, 8);
 }
 
 /* Make the oldest change of a link, when the control unit has the memories. */

@@ -73,6 +73,18 @@ module gba_device #(
     localparam WI = $clog2(WORDS << GI), PWI = $clog2(PWORDS << GI), TI = $clog2(MEMBERS << GI),
         EI = $clog2(PORTS << GI);
     localparam INITS = (WORDS > PWORDS ? WORDS : PWORDS) << GI;
+`ifndef __ICARUS__ // version 11 has no $error here
+    generate
+        if (GROUPS < 1 || GROUPS > 32'(gba_regs::GBA_GROUPS)) $error("GROUPS is 1 to 32");
+        if (MEMBERS < 1 || MEMBERS > 32'(gba_regs::GBA_MEMBERS_MAX)) $error("MEMBERS is 1 to 708");
+        if (PORTS < 1 || PORTS > 32'(gba_regs::GBA_PORTS_MAX)) $error("PORTS is 1 to 708");
+        if (LANES < 1 || LANES > 32) $error("LANES is 1 to 32");
+        if (WORD != 64 && (WORD < 2 || WORD > 32 || 1 << BITS != WORD || MEMBERS > WORD || PORTS > WORD))
+            $error("WORD is 64, or a power of two that is not less than MEMBERS and PORTS");
+        if (PATIENCE < 1 || PATIENCE > 32) $error("PATIENCE is 1 to 32");
+        if (SEQUENCE < 1 || SEQUENCE > 32) $error("SEQUENCE is 1 to 32");
+    endgenerate
+`endif
     localparam [2:0] PAGE = 1, DEVICE = 2, PORT = 3, TABLE = 4, BELL = 5; // gba_decode
     localparam [2:0] ACCESS = 3'(gba_regs::GBA_ERROR_ACCESS), MEMBER = 3'(gba_regs::GBA_ERROR_MEMBER),
         CONFIG = 3'(gba_regs::GBA_ERROR_CONFIG);
@@ -203,7 +215,7 @@ module gba_device #(
     gba_memory #(PWORDS << GI, WORD, PWI, M_CONCERNS) concerns_memory (clk, we[M_CONCERNS], w_pword, data_w[WORD-1:0],
         re, r_pword, concerns_r);
     gba_memory #(PWORDS << GI, WORD, PWI, M_NOTIFY) notify_memory (clk, we[M_NOTIFY], w_pword, notify_w,
-        re && (state != NOTIFY || step < PWORDS), r_pword, notify_r);
+        re && (state != NOTIFY || 32'(step) < PWORDS), r_pword, notify_r);
     gba_memory #(PORTS << GI, 6, EI, M_EVENTS) events_memory (clk, we[M_EVENTS], w_event, events_w, re, r_event,
         events_r);
     gba_memory #(PORTS, 32, PI, M_CAUSE) cause_memory (clk, we[M_CAUSE], w_bank, cause_w, re, r_pbank, cause_r);
@@ -296,7 +308,7 @@ module gba_device #(
                     16'(gba_regs::GBA_DEV_VERSION):
                         read_value = {32'd0, 16'(gba_regs::GBA_REGS_MAJOR), 16'(gba_regs::GBA_REGS_MINOR)};
                     16'(gba_regs::GBA_DEV_GROUPS): read_value = 64'(groups);
-                    16'(gba_regs::GBA_DEV_MEMBERS_MAX): read_value = MEMBERS;
+                    16'(gba_regs::GBA_DEV_MEMBERS_MAX): read_value = 64'(MEMBERS);
                     16'(gba_regs::GBA_DEV_BAD_ACCESS): read_value = bad_access;
                     16'(gba_regs::GBA_DEV_GROUPS_FREE): read_value = 64'(groups_free);
                     16'(gba_regs::GBA_DEV_PORTS): read_value = 64'(ports);
@@ -376,8 +388,8 @@ module gba_device #(
             round_w = 0;
             {we[M_CONFIG], we[M_ROUND], we[M_GENERATION]} = {3{step < 1 << GI}};
             we[M_BAD-1:M_COUNTER] = {10{step < 1 << GI}};
-            {we[M_MEMBERS], we[M_MAPPED], we[M_JOINED]} = {3{step < WORDS << GI}};
-            {we[M_CONCERNS], we[M_NOTIFY]} = {2{step < PWORDS << GI}};
+            {we[M_MEMBERS], we[M_MAPPED], we[M_JOINED]} = {3{32'(step) < WORDS << GI}};
+            {we[M_CONCERNS], we[M_NOTIFY]} = {2{32'(step) < PWORDS << GI}};
         end else if (go && in_group) begin
             if (group_error_now && group_error != 0 && concerned) begin // [ERR-1, ERR-2]
                 we[M_ROUND] = 1;
@@ -483,7 +495,7 @@ module gba_device #(
         case (state)
             INIT: begin
                 step <= step + 1;
-                if (step == INITS - 1) state <= IDLE;
+                if (32'(step) == INITS - 1) state <= IDLE;
             end
             IDLE:
                 if (retire) begin
@@ -545,7 +557,7 @@ module gba_device #(
                 if (step == 0 || asking_now == 0) begin
                     loaded <= 0;
                     step <= step + 1;
-                    if (step == PWORDS) state <= IDLE;
+                    if (32'(step) == PWORDS) state <= IDLE;
                 end else begin
                     asking <= asking_now & asking_above;
                     loaded <= 1;

@@ -108,7 +108,7 @@ module gba_walker #(
         summing <= head;
         sum <= sum_now;
         kept <= kept_now;
-        for (i = 0; i < CHUNKS; i = i + 1) chunk[i*4+:4] <= ones(8'(rest >> 8 * i));
+        for (i = 0; i < CHUNKS; i = i + 1) chunk[i*4+:4] <= ones(8'(64'(rest) >> 8 * i));
         if (done && retire) begin
             done <= 0;
             if (drained) busy[done_group] <= 0;

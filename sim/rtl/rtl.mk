@@ -10,12 +10,13 @@ BUILD ?= ..
 VERILATOR ?= verilator
 MUNGE_LIBS := $(shell sed -n 's/^MUNGE_LIBS = //p' $(BUILD)/Makefile)
 YOSYS ?= yosys
+LANES ?= 4
 root := $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)
 sources := gba_regs.sv $(addprefix $(TOP)/sim/rtl/,gba_memory.sv gba_decode.sv gba_first.sv gba_arbiter.sv \
 	gba_arrival.sv gba_egress.sv gba_walker.sv gba_device.sv)
 warnings := -Wall -Wno-UNUSEDPARAM -Wno-UNUSEDSIGNAL
 CFLAGS := -std=gnu11 -g -O2 -Wall -Wextra -Werror -fPIC -I$(TOP)
-CXXFLAGS := -std=gnu++17 -g -O2 -fPIC -I$(TOP) -Iverilated -I$(root)/include -I$(root)/include/vltstd
+CXXFLAGS := -std=gnu++17 -g -O2 -fPIC -DLANES=$(LANES)u -I$(TOP) -Iverilated -I$(root)/include -I$(root)/include/vltstd
 firmware := $(addprefix firmware_,model.o event.o group.o control.o port.o)
 runtime := verilated.o verilated_dpi.o verilated_threads.o
 
@@ -25,7 +26,7 @@ gba_regs.sv: $(TOP)/gba/spec/device.md $(TOP)/gba/spec/map.awk
 	awk -v form=sv -f $(TOP)/gba/spec/map.awk $< >$@
 
 verilated/Vgba_device__ALL.cpp: $(sources)
-	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial fast --noassert $(warnings) +define+GBA_TRACE -GPATIENCE=12 --top-module gba_device \
+	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial fast --noassert $(warnings) +define+GBA_TRACE -GPATIENCE=12 -GLANES=$(LANES) --top-module gba_device \
 		--Mdir verilated $(sources)
 	$(MAKE) -C verilated -f Vgba_device.mk Vgba_device__ALL.cpp
 
@@ -74,10 +75,16 @@ dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
 	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
 		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
 
+# The parameters with VALUES="NAME=NUMBER ...".
+lint: $(sources)
+	$(VERILATOR) --lint-only $(warnings) $(addprefix -G,$(VALUES)) --top-module gba_device $(sources)
+	$(YOSYS) -q -p "read_verilog -sv $(sources); chparam $(foreach v,$(VALUES),-set $(subst =, ,$(v))) gba_device; \
+		hierarchy -check -top gba_device; proc; check -assert"
+
 # Numbers of README.md.
 size: $(sources)
 	$(YOSYS) -q -p "read_verilog -sv $(sources); chparam -set GROUPS $(GROUPS) -set MEMBERS $(MEMBERS) -set PORTS $(MEMBERS) \
 		gba_device; hierarchy -top gba_device; proc; flatten; opt -full; \
 		tee -o size-$(GROUPS)-$(MEMBERS).txt stat; memory -nomap; opt_clean; techmap; opt; abc -g AND,OR,XOR -script +strash;if,-g,-K,6;strash;dch;map; \
 		opt_clean; tee -a size-$(GROUPS)-$(MEMBERS).txt stat; tee -a size-$(GROUPS)-$(MEMBERS).txt ltp -noff"
-.PHONY: size
+.PHONY: lint size
