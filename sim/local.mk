@@ -14,7 +14,7 @@ nobase_dist_model_DATA = $(sim_libgbamodel_la_SOURCES) gba/base/order.h gba/spec
 EXTRA_DIST += sim/rtl/rtl.mk sim/rtl/gba_memory.sv sim/rtl/gba_decode.sv sim/rtl/gba_first.sv sim/rtl/gba_arbiter.sv \
 	sim/rtl/gba_arrival.sv sim/rtl/gba_egress.sv sim/rtl/gba_walker.sv sim/rtl/gba_device.sv \
 	sim/rtl/firmware.h sim/rtl/rtl.h sim/rtl/adapter.cc \
-	sim/rtl/README.md sim/rtl/formal/gba_proof.sv sim/rtl/formal/prove sim/rtl/diagrams \
+	sim/rtl/README.md sim/rtl/formal/gba_proof.sv sim/rtl/formal/gba_parts.sv sim/rtl/formal/prove sim/rtl/diagrams \
 	sim/rtl/block.svg sim/rtl/arrival.svg sim/rtl/release.svg sim/rtl/next.svg
 
 # The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and
