@@ -329,11 +329,11 @@ module gba_device #(
     wire command = in_unit && write && offset == 16'(gba_regs::GBA_PORT_COMMAND);
     wire mine = waits[lane] && waits_port[lane*10+:10] == port;
     wire closes = command && mine && !closing;
-    reg others; // another lane waits for the group
+    reg others; // another access waits for the group
     always @* begin
         others = 0;
         for (l = 0; l < LANES; l = l + 1)
-            if (waits[l] && !waits_all[l] && waits_group[l*5+:5] == group && lane != LANE'(l)) others = 1;
+            if (waits[l] && !waits_all[l] && waits_group[l*5+:5] == group) others = 1;
     end
     wire plain = arrives && !late && !completes;
     wire must_wait = reaches && (command ? !closing : in_group && !plain &&

@@ -209,6 +209,27 @@ TEST(test_ORD_3_no_command_starves)
     rest();
 }
 
+/* A member arrives again at some time after each release: a read of the group gets its turn. */
+TEST(test_ORD_3_no_read_starves)
+{
+    for (uint32_t pause = 0; pause < 40; pause++) {
+        uint32_t reader = pause % 2 != 0 ? 1 : 4; /* 4: perhaps in the lane of port 0 */
+
+        power_on(1, 5);
+        start(0, 1, 0, 1);
+        arrive(0, 0, 0, 0);
+        UNTIL(COUNT(&ports[0].offered) == 0, "ORD-2");
+        read_arrival(reader);
+        for (uint32_t i = 0; i < 9 && COUNT(&ports[reader].offered) != 0; i++) {
+            UNTIL(COUNT(&ports[0].offered) + COUNT(&due[0][0]) == 0, "ARR-5");
+            steps(pause / 2);
+            arrive(0, 0, 0, 0);
+        }
+        expect(COUNT(&ports[reader].offered) == 0, "ORD-3");
+        rest();
+    }
+}
+
 /* A COMMAND waits for what was due when it came, also behind an access of another port that waits:
  * ports 0 and 4 may share a lane of the design. */
 TEST(test_ORD_3_a_command_behind_an_access_that_waits)
