@@ -462,18 +462,16 @@ static void change_link(struct rtl *rtl)
     settle(rtl);
 }
 
-/* After an access that waits: the first one of another port of the lane. */
-static size_t next_of(const std::deque<struct gba_model_access> &queue, size_t now)
+/* The access that the lane offers after one of that port: the first one of the next port. */
+static size_t next_of(const std::deque<struct gba_model_access> &queue, uint32_t port)
 {
-    for (size_t i = 1; i < queue.size(); i++) {
-        size_t next = (now + i) % queue.size(), first = 0;
+    size_t next = 0;
 
-        while (queue[first].port != queue[next].port)
-            first++;
-        if (first == next)
-            return next;
+    for (size_t i = 1; i < queue.size(); i++) {
+        if ((uint16_t)(queue[i].port - port - 1) < (uint16_t)(queue[next].port - port - 1))
+            next = i;
     }
-    return now;
+    return next;
 }
 
 /* One cycle of the clock, and what the control unit does meanwhile. Returns whether nothing is left
@@ -481,14 +479,10 @@ static size_t next_of(const std::deque<struct gba_model_access> &queue, size_t n
 static bool cycle(struct rtl *rtl)
 {
     Vgba_device *top = rtl->top;
-    uint32_t accepted;
+    uint32_t accepted, waiting;
     bool idle = true;
 
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        if ((top->req_valid >> lane & 1) == 0)
-            rtl->offered[lane] = 0;
-        else if ((top->req_wait >> lane & 1) != 0)
-            rtl->offered[lane] = next_of(rtl->queue[lane], rtl->offered[lane]);
         if (!rtl->queue[lane].empty())
             request(top, &rtl->queue[lane][rtl->offered[lane]]);
     }
@@ -514,7 +508,14 @@ static bool cycle(struct rtl *rtl)
     }
     idle = idle && top->idle;
     accepted = top->req_ready;
+    waiting = top->req_wait;
     edge(rtl); /* the stores of the cycle come first */
+    for (; waiting != 0; waiting &= waiting - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(waiting);
+        size_t *offered = &rtl->offered[lane];
+
+        *offered = next_of(rtl->queue[lane], rtl->queue[lane][*offered].port);
+    }
     if (accepted != 0) {
         uint32_t lane = (uint32_t)__builtin_ctz(accepted);
 
@@ -522,6 +523,7 @@ static bool cycle(struct rtl *rtl)
 
         rtl->taken = *offered;
         rtl->queue[lane].erase(offered);
+        rtl->offered[lane] = next_of(rtl->queue[lane], rtl->taken.port);
         rtl->answers[lane].push_back(rtl->taken.port);
         event(rtl, GBA_DUT_TAKEN, rtl->taken.port, 0, 0);
     }
@@ -575,6 +577,7 @@ static void reset(struct rtl *rtl)
     rtl->groups_free = rtl->model->groups;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         rtl->queue[lane].clear();
+        rtl->offered[lane] = 0;
         rtl->answers[lane].clear();
     }
     rtl->links.clear();

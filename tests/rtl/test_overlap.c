@@ -103,13 +103,34 @@ TEST(test_ORD_2_ports_in_turn)
     power_on(1, 4);
     start(0, 4, 0, 4);
     for (uint32_t i = 0; i < 40; i++)
-        read_arrival(i % 4);
+        read_arrival(i / 10);
     for (uint32_t i = 0; i < 8 && dut->bounds[0] != 0; i++) {
         const struct port *host = &ports[3 - i % 4];
         uint64_t before = host->taken, from = accesses;
 
         UNTIL(host->taken != before, "ORD-2");
         expect(accesses - from <= 6, "ORD-2"); /* of two ports in one of three lanes */
+    }
+    rest();
+}
+
+/* A host that polls the mailbox gets one access for each one of another port, also of its lane. */
+TEST(test_TIME_1_a_host_that_polls_the_mailbox)
+{
+    power_on(1, 8);
+    start(0, 2, 1, 2);
+    for (uint32_t i = 0; i < 70 && dut->bounds[0] != 0; i++) {
+        uint32_t port = 1 + i % 7;
+        uint64_t from;
+
+        while (COUNT(&ports[0].offered) < 10)
+            offer(0, (struct gba_model_access){false, 4, 0, GBA_PORT_REG(GBA_PORT_RESULT), 0, 0});
+        steps(i / 7);
+        from = cycle;
+        read_arrival(port);
+        UNTIL(COUNT(&ports[port].offered) == 0, "ORD-2");
+        /* After the one under way, and that one. */
+        expect(cycle - from <= 3 * dut->bounds[GBA_DUT_T_ACCEPT], "TIME-1");
     }
     rest();
 }
