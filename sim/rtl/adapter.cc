@@ -600,8 +600,14 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
     struct rtl *rtl = find(model);
 
     if (rtl == NULL) {
+        VerilatedContext *context = new VerilatedContext;
+
         rtl = new struct rtl();
-        rtl->top = new Vgba_device(new VerilatedContext);
+        /* Any state before the reset. */
+        context->randReset(2);
+        context->randSeed(1);
+        rtl->top = new Vgba_device(context);
+        rtl->top->cu_done = rtl->top->cu_we = 0;
         for (uint32_t port = 0; port < GBA_PORTS_MAX; port++)
             port_ready(rtl, port, true);
         rtl->model = model;

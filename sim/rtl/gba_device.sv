@@ -587,4 +587,39 @@ module gba_device #(
             groups_free <= groups;
         end
     end
+`ifdef FORMAL
+    // What lanes, ports and control unit may rely on, and what they must do. A request stays until it is taken or waits.
+    reg begun = 0, unit_kept, reset_then;
+    reg [LANES-1:0] kept;
+    reg [LANES*111-1:0] request_then;
+    wire [LANES*111-1:0] request;
+    reg [90:0] unit_then;
+    reg [144:0] straps_then;
+    reg [PORTS-1:0] ready_then;
+    generate
+        for (c = 0; c < LANES; c = c + 1) assign request[c*111+:111] =
+            {req_write[c], req_width[c*4+:4], req_port[c*10+:10], req_address[c*32+:32], req_value[c*64+:64]};
+    endgenerate
+    always @(posedge clk) begin
+        begun <= 1;
+        reset_then <= rst;
+        kept <= rst ? 0 : req_valid & ~req_ready & ~req_wait;
+        request_then <= request;
+        unit_kept <= !rst && cu_request && !cu_done;
+        unit_then <= {cu_write, cu_port, cu_offset, cu_value};
+        straps_then <= {groups, ports, multicast, uuid};
+        ready_then <= rel_ready;
+        if (begun && !rst) begin
+            for (l = 0; l < LANES; l = l + 1) begin
+                if (kept[l]) assert (req_valid[l] && request[l*111+:111] == request_then[l*111+:111]);
+                if (waits[l]) assert (up[PI'(waits_port[l*10+:10])]); // others would wait for it
+            end
+            assert ((req_ready & (~req_valid | req_wait)) == 0 && (req_ready & (req_ready - 1)) == 0);
+            if (unit_kept) assert (cu_request && {cu_write, cu_port, cu_offset, cu_value} == unit_then);
+            if (rel_valid) assert (rel_multicast || ready_then[PI'(rel_port)]);
+            assert ({groups, ports, multicast, uuid} == straps_then && 32'(groups) <= GROUPS && 32'(ports) <= PORTS);
+            if (reset_then) assert (state == INIT && busy == 0 && !(resp_valid || irq_valid || rel_valid));
+        end
+    end
+`endif
 endmodule

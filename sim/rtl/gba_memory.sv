@@ -32,7 +32,9 @@ module gba_memory #(
 `endif
 `ifdef FORMAL
     reg begun = 0; // after the first cycle of the reset
-    always @(posedge clk) begun <= 1;
-    always @* assert (!(begun && re && we && raddr == waddr));
+    always @(posedge clk) begin
+        begun <= 1;
+        if (begun) assert (!(re && we && raddr == waddr));
+    end
 `endif
 endmodule

@@ -26,7 +26,7 @@ gba_regs.sv: $(TOP)/gba/spec/device.md $(TOP)/gba/spec/map.awk
 	awk -v form=sv -f $(TOP)/gba/spec/map.awk $< >$@
 
 verilated/Vgba_device__ALL.cpp: $(sources)
-	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial fast --noassert $(warnings) +define+GBA_TRACE -GPATIENCE=12 -GLANES=$(LANES) --top-module gba_device \
+	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial unique --assert $(warnings) +define+GBA_TRACE+FORMAL -GPATIENCE=12 -GLANES=$(LANES) --top-module gba_device \
 		--Mdir verilated $(sources)
 	$(MAKE) -C verilated -f Vgba_device.mk Vgba_device__ALL.cpp
 

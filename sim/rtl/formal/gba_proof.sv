@@ -52,7 +52,7 @@ module gba_proof (
     reg [7:0] width = 0;
     reg [63:0] address = 0;
     reg [127:0] value = 0;
-    wire [1:0] ready;
+    wire [1:0] ready, lost;
     wire idle, response, completed, release_valid, held, unit;
     wire [63:0] response_value, release_address;
     wire [2:0] error;
@@ -66,7 +66,7 @@ module gba_proof (
         .req_valid(valid), .req_ready(ready), .req_wait(), .req_write(write), .req_width(width),
         .req_port({10'd1, 10'd0}), .req_address(address), .req_value(value), .resp_valid(response), .resp_lane(),
         .resp_value(response_value), .resp_error(error), .resp_completed(completed), .rel_ready(any_ready),
-        .rel_lost(), .rel_valid(release_valid), .rel_multicast(), .rel_group(release_group),
+        .rel_lost(lost), .rel_valid(release_valid), .rel_multicast(), .rel_group(release_group),
         .rel_member(release_member), .rel_port(release_port), .rel_address(release_address),
         .rel_sequence(release_sequence), .rel_set(), .irq_valid(), .irq_port(), .cu_request(unit),
         .cu_write(unit_write), .cu_port(), .cu_offset(unit_offset), .cu_value(), .cu_done(1'b1), .cu_result(64'd0),
@@ -166,7 +166,8 @@ module gba_proof (
 `endif
 `ifdef PROVE_OUTSIDE
         // REL-4, PORT-5: a store goes to the address of a member, through its port, when that takes it, for the round
-        // that has completed.
+        // that has completed. PORT-6: no port is lost so soon.
+        assert (lost == 0);
         if (ours_gone)
             assert (release_member < 3 && mask[release_member[1:0]] && release_port == 10'(ours[release_member[1:0]]) &&
                 was_ready[release_port[0]] && release_sequence == 32'(sequence_now) &&
