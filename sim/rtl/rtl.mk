@@ -76,15 +76,22 @@ dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
 		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
 
 # The parameters with VALUES="NAME=NUMBER ...".
+GROUPS ?= 8
+MEMBERS ?= 64
+VALUES ?= GROUPS=$(GROUPS) MEMBERS=$(MEMBERS) PORTS=$(MEMBERS)
+read := read_verilog -sv $(sources); chparam $(foreach v,$(VALUES),-set $(subst =, ,$(v))) gba_device; \
+	hierarchy -check -top gba_device; proc; check -assert
 lint: $(sources)
 	$(VERILATOR) --lint-only $(warnings) $(addprefix -G,$(VALUES)) --top-module gba_device $(sources)
-	$(YOSYS) -q -p "read_verilog -sv $(sources); chparam $(foreach v,$(VALUES),-set $(subst =, ,$(v))) gba_device; \
-		hierarchy -check -top gba_device; proc; check -assert"
+	$(YOSYS) -q -p "$(read)"
+
+# The flows of two vendors. The design has no latch.
+synth-%: $(sources)
+	$(YOSYS) -q -l $@.log -p "$(read); select -assert-none t:*latch*; synth_$*"
 
 # Numbers of README.md.
 size: $(sources)
-	$(YOSYS) -q -p "read_verilog -sv $(sources); chparam -set GROUPS $(GROUPS) -set MEMBERS $(MEMBERS) -set PORTS $(MEMBERS) \
-		gba_device; hierarchy -top gba_device; proc; flatten; opt -full; \
-		tee -o size-$(GROUPS)-$(MEMBERS).txt stat; memory -nomap; opt_clean; techmap; opt; abc -g AND,OR,XOR -script +strash;if,-g,-K,6;strash;dch;map; \
+	$(YOSYS) -q -p "$(read); flatten; opt -full; tee -o size-$(GROUPS)-$(MEMBERS).txt stat; \
+		memory -nomap; opt_clean; techmap; opt; abc -g AND,OR,XOR -script +strash;if,-g,-K,6;strash;dch;map; \
 		opt_clean; tee -a size-$(GROUPS)-$(MEMBERS).txt stat; tee -a size-$(GROUPS)-$(MEMBERS).txt ltp -noff"
 .PHONY: lint size
