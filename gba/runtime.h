@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a runtime supplies to teams: the exchange by which members agree (gba_oob_t), the transport
- * of signals between hosts (gba_remote_t; one host needs none), and what it does beside the
- * barriers (gba_runtime_t), such as to deliver failure notifications (gba_notification_t).
- * gba_team_attr_t passes them. tests/unit/team/test_runtime.c is a whole runtime in 100 lines,
- * whose barriers go on when the device dies.
+ * What a runtime supplies to teams: one that has processes and messages of its own, as Open MPI and
+ * the bootstraps do. In the order in which it needs each:
+ *
+ * 1. An exchange, gba_oob_t: two collective operations, a minimum and an allgather. With it alone
+ *    gba_team_create makes a team on one host, whose barriers are gba_barrier.
+ * 2. A transport of signals, gba_remote_t, if the team has software barriers between hosts.
+ * 3. A table, gba_runtime_t, of what the runtime does in a barrier that is not fast: `progress`
+ *    while a member waits; `fallback` where libgba has no path; `prepare`, if the members are to
+ *    agree again, on a path after a failure, on a group that was not free, or in a trial.
+ * 4. For barriers that survive their device: `notify`, and the delivery of notifications in every
+ *    call of the runtime (gba_notification_t). Without it a barrier whose device dies fails.
+ * 5. For barriers that do not block: the steps of gba/team.h, gba_agree_start and gba_agree_test,
+ *    with gba_team_due between two barriers.
+ *
+ * gba_team_attr_t passes all of them. tests/unit/team/test_runtime.c is a whole runtime in 100
+ * lines, with 1, 3 and 4.
  */
 #ifndef GBA_RUNTIME_H
 #define GBA_RUNTIME_H
