@@ -33,7 +33,7 @@ GBA_LIB_SOURCES = \
 	gba/agree/info.h gba/agree/info.c gba/agree/software.h gba/agree/software.c \
 	gba/agree/switches.c gba/agree/plan.h gba/agree/plan.c gba/agree/shape.h gba/agree/shape.c \
 	gba/agree/schedule.h gba/agree/schedule.c gba/agree/agree.h gba/agree/agree.c gba/agree/loop.h gba/agree/loop.c \
-	gba/agree/build.c gba/agree/reason.c gba/agree/predict.h gba/agree/predict.c \
+	gba/agree/build.h gba/agree/build.c gba/agree/reason.h gba/agree/reason.c gba/agree/predict.h gba/agree/predict.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/barrier_end.c gba/team/trial_batch.h gba/team/trial_batch.c \
 	gba/team/trial_run.h gba/team/trial_run.c gba/team/trial_short.c \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/agree/build.h"
 #include "gba/agree/loop.h"
 #include "gba/agree/schedule.h"
 #include "gba/failover/failover.h"

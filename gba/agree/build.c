@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gba/agree/agree.h"
+#include "gba/agree/build.h"
 #include "gba/agree/schedule.h"
 #include "gba/base/log.h"
 #include "gba/dev/member.h"

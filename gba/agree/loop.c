@@ -25,11 +25,13 @@
  * rank. One group serves a domain, and most teams have one domain. So rank 0 is the leader of node
  * 0 and of domain 0, and member 0 of its group.
  */
+#include "gba/agree/build.h"
 #include "gba/agree/loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gba/agree/reason.h"
 #include "gba/agree/schedule.h"
 #include "gba/failover/failover.h"
 

@@ -4,12 +4,14 @@
  * after their exchanges, and goes through the list of candidates. Nothing is sent, and no group is
  * requested.
  */
+#include "gba/agree/build.h"
 #include "gba/agree/predict.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "gba/agree/agree.h"
+#include "gba/agree/reason.h"
 #include "gba/agree/schedule.h"
 #include "gba/agree/software.h"
 #include "gba/dev/member.h"

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "gba/agree/agree.h"
+#include "gba/agree/build.h"
+#include "gba/agree/reason.h"
 #include "gba/agree/schedule.h"
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"

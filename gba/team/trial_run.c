@@ -18,6 +18,7 @@
  * candidate decides: where the system has placed the processes for one pass does not. Between two
  * passes the team has its own path only, so it holds no group that it does not use.
  */
+#include "gba/agree/reason.h"
 #include "gba/team/trial_run.h"
 
 #include <stdio.h>

@@ -14,6 +14,7 @@
  * lose a connection in one. A member that stops delays the others, as in each barrier of the team.
  */
 #include "gba/agree/plan.h"
+#include "gba/agree/reason.h"
 #include "gba/agree/schedule.h"
 #include "gba/path/path_shared.h"
 #include "gba/team/barrier.h"
