@@ -376,6 +376,8 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
                                                .freed = runtime_freed}};
     if (GBA_OK == status)
         status = gba_bootstrap_remote_open(team->bootstrap, &team->remote, message, len);
+    else
+        snprintf(message, len, "%s", gba_bootstrap_message(team->bootstrap));
     if (GBA_OK != status)
         return status;
     team->device_status = device_open(team, team->params.device_path, &team->device);

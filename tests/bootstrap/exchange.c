@@ -24,6 +24,7 @@ static const char help[] =
     "  mismatch  rank 1 makes another call: all learn that\n"
     "  twice     two processes are rank 1: one of them is refused, and the others go on\n"
     "  several   two bootstraps at a time; one is left before the other (not with SIZE)\n"
+    "  choice    rank 1 makes another call while members choose a device: all learn that\n"
     "  key       a team on a switch, whose key file the program names: GBA_TEST_KEY_FILE\n";
 
 #define CHECK(what)                                                              \
@@ -114,6 +115,24 @@ static int key(gba_bootstrap_t *bootstrap)
     return 0;
 }
 
+static int choice(gba_bootstrap_t *bootstrap)
+{
+    const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
+    uint64_t words[] = {1, 0}; /* ready, with several choices */
+    gba_team_t *team;
+    char message[256], byte = 0;
+
+    if (1 == oob->rank) {
+        CHECK(GBA_OK == oob->min(oob->ctx, words, 2));
+        CHECK(GBA_ERR_OOB == gba_bootstrap_bcast(oob->ctx, &byte, 1, 0));
+        return 0;
+    }
+    CHECK(GBA_ERR_OOB ==
+          gba_bootstrap_team_create(bootstrap, NULL, &team, message, sizeof message));
+    CHECK(strstr(message, "not in step") != NULL);
+    return 0;
+}
+
 static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size)
 {
     const gba_bootstrap_attr_t attr = {.uid = uid, .rank = rank, .size = size};
@@ -133,6 +152,8 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
         status = several(oob);
     else if (0 == strcmp(mode, "key"))
         status = key(bootstrap);
+    else if (0 == strcmp(mode, "choice"))
+        status = choice(bootstrap);
     else if (0 == strcmp(mode, "leave") && 1 != oob->rank)
         status = without_one(bootstrap, "rank 1 ");
     else if (0 == strcmp(mode, "late") && 1 != oob->rank)
