@@ -196,8 +196,9 @@ GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
 /*
  * Make a team of all members, and what it needs: open the device, which each member chooses as a
  * process of MPI does (parameters device_path, device_list, device_map), connect the hosts, and
- * agree on a path. If the devices of the members are at different switches, the team goes to the
- * first of these at which all have one, else it uses none.
+ * agree on a path. If the devices of the members are at different switches, or a member cannot open
+ * the one of its choice, the team goes to the first of their switches at which all have one, else
+ * it uses none.
  *
  * gba_barrier makes a barrier. If the device dies in it, the members complete it by the exchange,
  * and agree on another path; at other times they agree on what is due (gba_team_due). If the device

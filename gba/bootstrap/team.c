@@ -175,6 +175,7 @@ static bool device_take(struct boot_team *team, const struct device_name *name)
             gba_device_t *const left = team->device;
 
             team->device = other;
+            team->device_status = GBA_OK;
             other = left;
         }
         if (other != NULL)
@@ -192,14 +193,16 @@ static bool is_repeated(const struct device_name *all, uint32_t rank)
     return false;
 }
 
-/* Prepare an agreement: members at different switches go to the first of these at which all have a
- * device; without one no member takes a device. */
+/* Prepare an agreement: members at different switches, or without the device of their choice, go to
+ * the first of these switches at which all have a device. Without one members of different switches
+ * take no device. */
 static gba_status_t begin_agreement(struct boot_team *team)
 {
     const gba_oob_t *oob = team->oob;
     struct device_name mine, first = {.there = 0}, *all = team->gathered;
+    bool differ = false, lacking = false;
     gba_status_t status;
-    uint64_t same = 1;
+    uint64_t same = 0;
 
     team->attr.id = gba_bootstrap_team_id();
     team->attr.device = team->device;
@@ -212,22 +215,26 @@ static gba_status_t begin_agreement(struct boot_team *team)
     if (GBA_OK != status)
         return status;
     for (uint32_t i = 0; i < oob->size; i++) {
+        lacking = lacking || 0 == all[i].there;
         if (0 == all[i].there)
             continue;
         if (0 == first.there)
             first = all[i];
-        same = same && 0 == memcmp(&first, &all[i], sizeof first);
+        differ = differ || 0 != memcmp(&first, &all[i], sizeof first);
     }
-    if (1 == same)
-        return GBA_OK;
-    for (uint32_t i = 0; i < oob->size && 0 == same && GBA_OK == status; i++) {
+    /* Where no member has a choice, there is nothing to try. */
+    for (uint32_t i = 0; team->choose && (differ || lacking) && i < oob->size; i++) {
         if (0 == all[i].there || is_repeated(all, i))
             continue;
         same = device_take(team, &all[i]);
         status = oob->min(oob->ctx, &same, 1);
+        if (GBA_OK != status || 1 == same)
+            break;
     }
-    team->attr.device = 1 == same ? team->device : NULL;
-    team->attr.device_status = 1 == same ? GBA_OK : GBA_ERR_OTHER_DEVICE;
+    if (differ || 1 == same) {
+        team->attr.device = 1 == same ? team->device : NULL;
+        team->attr.device_status = 1 == same ? GBA_OK : GBA_ERR_OTHER_DEVICE;
+    }
     return status;
 }
 
