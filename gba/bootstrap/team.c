@@ -176,6 +176,7 @@ static bool device_take(struct boot_team *team, const struct device_name *name)
 
             team->device = other;
             team->device_status = GBA_OK;
+            team->params.device_path = team->choices.list[i].path;
             other = left;
         }
         if (other != NULL)
@@ -191,6 +192,29 @@ static bool is_repeated(const struct device_name *all, uint32_t rank)
         if (0 == memcmp(&all[i], &all[rank], sizeof *all))
             return true;
     return false;
+}
+
+/* Let all members take a device at the first switch at which all have one. found: set to 1 if there
+ * is one. Each keeps its device until the end, because it may be at a switch that is tried later.
+ */
+static gba_status_t device_search(struct boot_team *team, const struct device_name *all,
+                                  uint64_t *found)
+{
+    const gba_oob_t *oob = team->oob;
+    gba_device_t *kept = NULL;
+    gba_status_t status = GBA_OK;
+
+    if (team->device != NULL)
+        (void)device_open(team, team->params.device_path, &kept);
+    for (uint32_t i = 0; i < oob->size && 0 == *found && GBA_OK == status; i++) {
+        if (0 == all[i].there || is_repeated(all, i))
+            continue;
+        *found = device_take(team, &all[i]);
+        status = oob->min(oob->ctx, found, 1);
+    }
+    if (kept != NULL)
+        gba_global_device_put(kept);
+    return status;
 }
 
 /* Prepare an agreement: members at different switches, or without the device of their choice, go to
@@ -223,14 +247,8 @@ static gba_status_t begin_agreement(struct boot_team *team)
         differ = differ || 0 != memcmp(&first, &all[i], sizeof first);
     }
     /* Where no member has a choice, there is nothing to try. */
-    for (uint32_t i = 0; team->choose && (differ || lacking) && i < oob->size; i++) {
-        if (0 == all[i].there || is_repeated(all, i))
-            continue;
-        same = device_take(team, &all[i]);
-        status = oob->min(oob->ctx, &same, 1);
-        if (GBA_OK != status || 1 == same)
-            break;
-    }
+    if (team->choose && (differ || lacking))
+        status = device_search(team, all, &same);
     if (differ || 1 == same) {
         team->attr.device = 1 == same ? team->device : NULL;
         team->attr.device_status = 1 == same ? GBA_OK : GBA_ERR_OTHER_DEVICE;
