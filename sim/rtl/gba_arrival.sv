@@ -25,7 +25,7 @@ module gba_arrival #(
     // [ARR-2, ARR-6]: the order of the checks is the precedence of the errors.
     always @* begin
         if (!ready) error = 3'(gba_regs::GBA_ERROR_DISABLED);
-        else if (value[31:16] != generation || value[15:0] >= MEMBERS || !in_mask || !bound)
+        else if (value[31:16] != generation || 32'(value[15:0]) >= MEMBERS || !in_mask || !bound)
             error = 3'(gba_regs::GBA_ERROR_MEMBER);
         else if (!current && sequence_of != sequence_now) error = 3'(gba_regs::GBA_ERROR_SEQUENCE);
         else error = 3'(gba_regs::GBA_ERROR_NONE);
