@@ -36,10 +36,11 @@ design.o: verilated/Vgba_device__ALL.cpp
 $(runtime): %.o: $(root)/include/%.cpp
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 
-firmware_%.o: $(TOP)/sim/model/%.c $(wildcard $(TOP)/sim/model/*.h) $(TOP)/sim/rtl/firmware.h
+headers := $(wildcard $(TOP)/sim/model/*.h $(TOP)/gba/spec/*.h)
+firmware_%.o: $(TOP)/sim/model/%.c $(headers) $(TOP)/sim/rtl/firmware.h
 	$(CC) $(CFLAGS) -include $(TOP)/sim/rtl/firmware.h -c $< -o $@
 
-adapter.o: $(TOP)/sim/rtl/adapter.cc $(TOP)/sim/rtl/rtl.h $(TOP)/gba/spec/gba_dut.h design.o
+adapter.o: $(TOP)/sim/rtl/adapter.cc $(TOP)/sim/rtl/rtl.h $(headers) design.o
 	$(CXX) $(CXXFLAGS) -Wall -Werror -c $< -o $@
 
 libgbartl.so: design.o adapter.o $(runtime) $(firmware)
@@ -60,7 +61,7 @@ conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
 
 # The rule tests of the model, on the design.
 rules := model model_errors model_rounds control ports
-test_%: $(TOP)/tests/unit/model/test_%.c libgbartl.so $(wildcard $(TOP)/tests/unit/*.h $(TOP)/tests/unit/model/*.h)
+test_%: $(TOP)/tests/unit/model/test_%.c libgbartl.so $(headers) $(wildcard $(TOP)/tests/unit/*.h $(TOP)/tests/unit/model/*.h)
 	$(CC) $(CFLAGS) $< -o $@ -L. -lgbartl -lcmocka -Wl,-rpath,'$$ORIGIN'
 rules: $(addprefix test_,$(rules))
 
@@ -71,8 +72,8 @@ dut-rtl.so: libgbartl.so
 	$(CC) -shared -o $@ design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
 
 # Its state is not looked at, as that of any other design.
-dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware)
-	$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
+dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware) $(headers)
+	$(CC) $(CFLAGS) -shared -o $@ $(filter-out %.h,$^) -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
 		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
 
 # The parameters with VALUES="NAME=NUMBER ...".
