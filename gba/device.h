@@ -198,6 +198,15 @@ typedef struct gba_device_choices {
  */
 GBA_EXPORT void gba_device_choices_find(const char *list, gba_device_choices_t *choices);
 
+/*
+ * The device of a process before it chooses among several. path, list: device_path and device_list,
+ * if the user set them, else NULL. choices: set as by gba_device_choices_find; none with a path.
+ * Returns the path; or the first choice; or "none", if no device of the user's list exists; NULL:
+ * the default device_path. The text lives as long as the arguments. Thread-safe. Not collective.
+ */
+GBA_EXPORT const char *gba_device_choices_first(const char *path, const char *list,
+                                                gba_device_choices_t *choices);
+
 /* Pack the distances of this process into one word, for the exchange with the other processes of
  * the host. Returns the word, never 0. Thread-safe. */
 GBA_EXPORT uint64_t gba_device_choices_word(const gba_device_choices_t *choices);

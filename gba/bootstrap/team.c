@@ -66,17 +66,14 @@ static gba_status_t all_ready(const gba_oob_t *oob, struct boot_team *team, gba_
  * user has not set is the very string of the defaults. */
 static void choices_find(struct boot_team *team)
 {
-    static char none[] = "none";
     gba_params_t *params = &team->params, defaults;
+    const char *path = params->device_path, *list = params->device_list;
 
     gba_params_default(&defaults);
-    if (defaults.device_path != params->device_path)
-        return;
-    gba_device_choices_find(params->device_list, &team->choices);
-    if (team->choices.count > 0)
-        params->device_path = team->choices.list[0].path;
-    else if (defaults.device_list != params->device_list)
-        params->device_path = none;
+    path = gba_device_choices_first(path != defaults.device_path ? path : NULL,
+                                    list != defaults.device_list ? list : NULL, &team->choices);
+    if (path != NULL)
+        params->device_path = (char *)(uintptr_t)path; /* is not written to */
 }
 
 /* Choose among several devices, from the words of the members on this host, in the order of the
@@ -226,7 +223,7 @@ static gba_status_t begin_agreement(struct boot_team *team)
     struct device_name mine, first = {.there = 0}, *all = team->gathered;
     bool differ = false, lacking = false;
     gba_status_t status;
-    uint64_t same = 0;
+    uint64_t found = 0;
 
     team->attr.id = gba_bootstrap_team_id();
     team->attr.device = team->device;
@@ -239,19 +236,20 @@ static gba_status_t begin_agreement(struct boot_team *team)
     if (GBA_OK != status)
         return status;
     for (uint32_t i = 0; i < oob->size; i++) {
-        lacking = lacking || 0 == all[i].there;
-        if (0 == all[i].there)
-            continue;
         if (0 == first.there)
             first = all[i];
-        differ = differ || 0 != memcmp(&first, &all[i], sizeof first);
+        lacking |= 0 == all[i].there;
+        differ |= 0 != all[i].there && 0 != memcmp(&first, &all[i], sizeof first);
     }
     /* Where no member has a choice, there is nothing to try. */
     if (team->choose && (differ || lacking))
-        status = device_search(team, all, &same);
-    if (differ || 1 == same) {
-        team->attr.device = 1 == same ? team->device : NULL;
-        team->attr.device_status = 1 == same ? GBA_OK : GBA_ERR_OTHER_DEVICE;
+        status = device_search(team, all, &found);
+    if (1 == found) {
+        team->attr.device = team->device;
+        team->attr.device_status = GBA_OK;
+    } else if (differ) {
+        team->attr.device = NULL;
+        team->attr.device_status = GBA_ERR_OTHER_DEVICE;
     }
     return status;
 }

@@ -54,6 +54,18 @@ void gba_device_choices_find(const char *text, gba_device_choices_t *choices)
         gba_distances_measure(choices);
 }
 
+const char *gba_device_choices_first(const char *path, const char *list,
+                                     gba_device_choices_t *choices)
+{
+    choices->count = 0;
+    if (path != NULL)
+        return path;
+    gba_device_choices_find(list != NULL ? list : "all", choices);
+    if (choices->count > 0)
+        return choices->list[0].path;
+    return list != NULL ? "none" : NULL;
+}
+
 /*
  * The word: three bits for the distance to each choice, from bit 0 on, and above them a sum over
  * the paths, which differs for processes with other choices.

@@ -41,20 +41,17 @@ static const char *component_refuses(const gba_params_t *params, uint64_t size)
 const char *info_choose(const gba_params_t *params, gba_device_choices_t *choices, char *why,
                         size_t len)
 {
+    const char *first = gba_device_choices_first(
+        info_params_is_set("device_path") ? params->device_path : NULL,
+        info_params_is_set("device_list") ? params->device_list : NULL, choices);
     const uint64_t unknown = 0;
-    uint32_t chosen = 0;
+    uint32_t chosen;
 
     *why = '\0';
-    choices->count = 0;
-    if (info_params_is_set("device_path"))
-        return params->device_path;
-    gba_device_choices_find(params->device_list, choices);
-    if (0 == choices->count)
-        return info_params_is_set("device_list") ? "none" : params->device_path;
     if (choices->count > 1 &&
-        GBA_OK != gba_device_choose(choices, params->device_map, &unknown, 1, 0, &chosen, why, len))
-        chosen = 0;
-    return choices->list[chosen].path;
+        GBA_OK == gba_device_choose(choices, params->device_map, &unknown, 1, 0, &chosen, why, len))
+        return choices->list[chosen].path;
+    return first != NULL ? first : params->device_path;
 }
 
 void info_devices_default(gba_device_choices_t *choices)

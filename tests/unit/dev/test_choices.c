@@ -87,6 +87,22 @@ TEST(found)
         assert_int_equal(choices.list[i].distance, GBA_DISTANCE_SYS);
 }
 
+/* The user's path, the first of the user's list, or none of it. */
+TEST(first)
+{
+    gba_device_choices_t choices;
+    const char *path;
+
+    assert_string_equal(gba_device_choices_first("sim:c", "sim:a,sim:b", &choices), "sim:c");
+    assert_int_equal(choices.count, 0);
+    assert_string_equal(gba_device_choices_first(NULL, "sim:b,sim:a", &choices), "sim:b");
+    assert_int_equal(choices.count, 2);
+    assert_string_equal(gba_device_choices_first(NULL, "/dev/no-such-file", &choices), "none");
+    assert_int_equal(choices.count, 0);
+    path = gba_device_choices_first(NULL, NULL, &choices);
+    assert_true((path == NULL) == (0 == choices.count)); /* by the files of the machine */
+}
+
 /* A file that the user may not open is left out, unless nothing else is left. access(2) is about
  * the real user, and some runs of this test are those of root. */
 TEST(denied)

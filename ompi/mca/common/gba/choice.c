@@ -20,17 +20,17 @@ static char modex_key[] = "gba.device.distances"; /* not const: see capability.c
 
 void gba_common_choice_open(bool publish)
 {
-    static char none[] = "none";
     gba_device_choices_t *choices = &gba_common.device.choices;
+    gba_params_t *params = &gba_common.params;
+    const char *first;
     uint64_t word;
 
     if (!gba_common.enabled || gba_common.device_set)
         return;
-    gba_device_choices_find(gba_common.params.device_list, choices);
-    if (choices->count > 0)
-        gba_common.params.device_path = choices->list[0].path;
-    else if (gba_common.device_asked)
-        gba_common.params.device_path = none; /* no device of the user's list exists */
+    first = gba_device_choices_first(NULL, gba_common.device_asked ? params->device_list : NULL,
+                                     choices);
+    if (first != NULL)
+        params->device_path = (char *)(uintptr_t)first; /* is not written to */
     /* Without the word, the others take this process to be like themselves. */
     word = gba_device_choices_word(choices);
     if (choices->count > 1 && publish)
