@@ -182,10 +182,10 @@ GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
  * bootstrap: whose exchange makes the team; it lives longer than the transport, which writes
  * gba_bootstrap_message. remote: set on GBA_OK; NULL if all members are on one host, by host name,
  * user and namespaces: none is needed, and no socket is opened. It serves one team; two teams need
- * two. message, len: set on error to one line with the cause (len bytes at
- * most, terminated). Returns GBA_OK; GBA_ERR_PARAM: no such interface or address; GBA_ERR_MISMATCH:
- * addresses of different families; GBA_ERR_IO: no socket or random numbers; GBA_ERR_NOMEM;
- * GBA_ERR_OOB: the exchange failed. Thread-safe on different bootstraps. Collective. Blocks.
+ * two. message, len: set on error to one line with the cause (len bytes at most, terminated).
+ * Returns GBA_OK; GBA_ERR_PARAM: no such interface or address; GBA_ERR_MISMATCH: addresses of
+ * different families; GBA_ERR_IO: no socket or random numbers; GBA_ERR_NOMEM; GBA_ERR_OOB: the
+ * exchange failed. Thread-safe on different bootstraps. Collective. Blocks.
  */
 GBA_EXPORT gba_status_t gba_bootstrap_remote_open(gba_bootstrap_t *bootstrap, gba_remote_t **remote,
                                                   char *message, size_t len);

@@ -126,10 +126,16 @@ static uint32_t map_words(const gba_processors_t *processors)
     return words;
 }
 
+bool gba_boot_same_host(const gba_bootstrap_t *bootstrap, uint32_t rank)
+{
+    const struct member_info *members = bootstrap->members;
+
+    return 0 == strcmp(members[rank].host, members[bootstrap->oob.rank].host);
+}
+
 /* Whether the members of this host share processors. Members that are bound to few ones exchange
  * which: they may be the same, or other ones. Collective. */
-static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors_t *mine,
-                                        const char *host)
+static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors_t *mine)
 {
     const uint32_t size = b->oob.size;
     gba_processors_t all = *mine;
@@ -150,7 +156,7 @@ static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors
     }
     status = oob_allgather(b, mine->map, maps, words * sizeof *maps);
     for (uint32_t i = 0; i < size && GBA_OK == status; i++)
-        for (uint32_t w = 0; w < words && 0 == strcmp(b->members[i].host, host); w++)
+        for (uint32_t w = 0; w < words && gba_boot_same_host(b, i); w++)
             all.map[w] |= maps[(size_t)i * words + w];
     b->oversubscribed = b->host_members > gba_processors_count(&all);
     free(maps);
@@ -190,8 +196,8 @@ static gba_status_t exchange_members(gba_bootstrap_t *b, bool gpu)
         return GBA_ERR_OOB;
     for (uint32_t i = 0; i < b->oob.size; i++) {
         b->members[i].host[sizeof mine.host - 1] = '\0';
-        b->host_members += 0 == strcmp(b->members[i].host, mine.host);
-        b->apart |= 0 != strcmp(b->members[i].host, mine.host) ||
+        b->host_members += gba_boot_same_host(b, i);
+        b->apart |= !gba_boot_same_host(b, i) ||
                     0 != memcmp(b->members[i].memory, mine.memory, sizeof mine.memory);
     }
     for (uint32_t i = 1; i < b->oob.size; i++)
@@ -204,7 +210,7 @@ static gba_status_t exchange_members(gba_bootstrap_t *b, bool gpu)
             return GBA_ERR_VERSION;
         }
     snprintf(b->job, sizeof b->job, "bootstrap-%016llx", (unsigned long long)b->members[0].job);
-    return exchange_processors(b, &processors, mine.host);
+    return exchange_processors(b, &processors);
 }
 
 gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_t **bootstrap,
@@ -258,13 +264,6 @@ uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap)
 char *gba_boot_message(gba_bootstrap_t *bootstrap)
 {
     return bootstrap->message;
-}
-
-bool gba_boot_same_host(const gba_bootstrap_t *bootstrap, uint32_t rank)
-{
-    const struct member_info *members = bootstrap->members;
-
-    return 0 == strcmp(members[rank].host, members[bootstrap->oob.rank].host);
 }
 
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap)

@@ -26,11 +26,8 @@ static gba_status_t mesh_fail(struct gba_boot_mesh *mesh, const struct gba_boot_
         return GBA_ERR_IO;
     mesh->failed = true;
     gba_boot_address_name(&mesh->addresses[link->peer], name, sizeof name);
-    snprintf(mesh->message, sizeof mesh->message, "%s rank %u at %s: %s", what,
-             (unsigned)link->peer, name,
-             0 == link->error ? "it has left or died" : strerror(link->error));
-    if (mesh->cause != NULL)
-        memcpy(mesh->cause, mesh->message, sizeof mesh->message);
+    snprintf(mesh->cause, GBA_BOOT_MESSAGE, "%s rank %u at %s: %s", what, (unsigned)link->peer,
+             name, 0 == link->error ? "it has left or died" : strerror(link->error));
     return GBA_ERR_IO;
 }
 
@@ -52,7 +49,8 @@ static void queue_hello(const struct gba_boot_mesh *mesh, struct gba_boot_link *
 }
 
 gba_status_t gba_boot_mesh_create(uint32_t rank, uint32_t size, struct gba_boot_address *mine,
-                                  struct gba_boot_mesh **mesh, char *message, size_t len)
+                                  char *cause, struct gba_boot_mesh **mesh, char *message,
+                                  size_t len)
 {
     struct gba_boot_mesh *made = calloc(1, sizeof *made);
     gba_status_t status = GBA_ERR_NOMEM;
@@ -62,6 +60,7 @@ gba_status_t gba_boot_mesh_create(uint32_t rank, uint32_t size, struct gba_boot_
         return GBA_ERR_NOMEM;
     made->rank = rank;
     made->size = size;
+    made->cause = cause;
     made->listener.number = -1;
     made->addresses = calloc(size, sizeof *made->addresses);
     made->links = calloc(size, sizeof(struct gba_boot_link *));

@@ -59,16 +59,17 @@ struct gba_boot_mesh {
     struct gba_boot_address *addresses; /* [size], with the secret of each member */
     struct gba_boot_link **links;       /* [size]; NULL: not needed so far */
     struct gba_boot_pending pending;
-    char message[GBA_BOOT_MESSAGE]; /* the cause of the failure */
-    char *cause;                    /* gets a copy of the message; NULL: nobody does */
+    char *cause; /* of the failure, GBA_BOOT_MESSAGE bytes of the creator */
 };
 
 /*
  * Listen, with a new secret. mine: the address to listen on; its port and its secret are set on
- * GBA_OK. message, len: set on error. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_IO.
+ * GBA_OK. cause: GBA_BOOT_MESSAGE bytes that live longer, for the cause of a later failure.
+ * message, len: set on error. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_IO.
  */
 gba_status_t gba_boot_mesh_create(uint32_t rank, uint32_t size, struct gba_boot_address *mine,
-                                  struct gba_boot_mesh **mesh, char *message, size_t len);
+                                  char *cause, struct gba_boot_mesh **mesh, char *message,
+                                  size_t len);
 
 /* Close all connections, and free the mesh. mesh: may be NULL. */
 void gba_boot_mesh_destroy(struct gba_boot_mesh *mesh);

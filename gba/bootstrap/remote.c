@@ -35,11 +35,10 @@ static gba_status_t start_listening(gba_bootstrap_t *bootstrap, struct gba_boot_
     gba_status_t status = choose_address(bootstrap, &mine, message, len);
 
     if (GBA_OK == status)
-        status = gba_boot_mesh_create(oob->rank, oob->size, &mine, mesh, message, len);
-    if (GBA_OK == status) {
-        (*mesh)->cause = gba_boot_message(bootstrap);
+        status = gba_boot_mesh_create(oob->rank, oob->size, &mine, gba_boot_message(bootstrap),
+                                      mesh, message, len);
+    if (GBA_OK == status)
         status = gba_boot_address_print(&mine, uid);
-    }
     explicit_bzero(&mine, sizeof mine);
     return status;
 }
