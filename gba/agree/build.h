@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This member's part of the candidate's path. None of these functions is collective;
- * each sets a->part_status to GBA_OK, or to the reason why this member has no part. */
+/* This member's part of the candidate's path. None of these functions is collective; each sets
+ * a->part_status to GBA_OK, or to the reason why this member has no part. */
 #ifndef GBA_AGREE_BUILD_H
 #define GBA_AGREE_BUILD_H
 

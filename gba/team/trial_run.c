@@ -18,13 +18,13 @@
  * candidate decides: where the system has placed the processes for one pass does not. Between two
  * passes the team has its own path only, so it holds no group that it does not use.
  */
-#include "gba/agree/reason.h"
 #include "gba/team/trial_run.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "gba/agree/agree.h"
+#include "gba/agree/reason.h"
 #include "gba/agree/schedule.h"
 #include "gba/base/clock.h"
 #include "gba/failover/failover.h"
