@@ -47,7 +47,8 @@ enum {
     M_UP,
     M_FREE, /* GBA_DEV_GROUPS_FREE */
     M_COUNTER,
-    M_BAD_ACCESS = M_COUNTER + 10
+    M_QUEUE = M_COUNTER + 10, /* by group: the accesses that wait; takes 0 */
+    M_BAD_ACCESS
 };
 
 /* A change of the link of a port that waits for the control unit. */
@@ -346,6 +347,9 @@ static void write_port(struct rtl *rtl, uint32_t port)
         poke(rtl, M_UP, port, bank->up);
         poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
         poke(rtl, M_MASK, port, bank->irq_mask);
+        /* An access of the port waits no more, and those of the others begin to wait again. */
+        for (uint32_t group = 0; bank->up == 0 && group < rtl->model->groups; group++)
+            poke(rtl, M_QUEUE, group, 0);
     }
     poke_changed(rtl, M_MASK, port, bank->irq_mask, known->irq_mask);
 }

@@ -93,7 +93,7 @@ module gba_device #(
     // The memories as the control unit numbers them; the counters follow.
     localparam [4:0] M_CONFIG = 0, M_ROUND = 1, M_GENERATION = 2, M_MEMBERS = 3, M_ARRIVED = 4, M_MAPPED = 5,
         M_TABLE = 6, M_BOUND = 7, M_JOINED = 8, M_CONCERNS = 9, M_NOTIFY = 10, M_EVENTS = 11, M_CAUSE = 12,
-        M_MASK = 13, M_UP = 14, M_FREE = 15, M_COUNTER = 16, M_BAD = 26;
+        M_MASK = 13, M_UP = 14, M_FREE = 15, M_COUNTER = 16, M_QUEUE = 26, M_BAD = 27;
 
     reg [2:0] state;
     reg [15:0] step; // of INIT and NOTIFY
@@ -106,7 +106,6 @@ module gba_device #(
     wire [GROUPS-1:0] busy; // stores of the group are due
     reg [LANES-1:0] waits, waits_all, may_start;
     reg [LANES*10-1:0] waits_port;
-    reg [LANES*5-1:0] waits_group;
     reg [LANES*GROUPS-1:0] snapshot;
     reg closing;
     wire any, done, settled;
@@ -182,6 +181,7 @@ module gba_device #(
     reg [WORD-1:0] arrived_w, mapped_w, notify_w;
     reg [60:0] table_w;
     reg [5:0] events_w;
+    reg [LANES*12-1:0] queue_w;
 
     wire [13:0] config_r;
     wire [61:0] round_r;
@@ -190,6 +190,7 @@ module gba_device #(
     wire [60:0] table_r, table_b;
     wire [9:0] bound_r, bound_b;
     wire [5:0] events_r;
+    wire [LANES*12-1:0] queue_r;
     gba_memory #(1 << GI, 14, GI, M_CONFIG) config_memory (clk, we[M_CONFIG], w_group, config_w, re, r_group, config_r);
     gba_memory #(1 << GI, 62, GI, M_ROUND) round_memory (clk, we[M_ROUND], w_group, round_w, re, r_group, round_r);
     gba_memory #(1 << GI, 32, GI, M_GENERATION) generation_memory (clk, we[M_GENERATION], w_group, data_w[31:0], re,
@@ -218,6 +219,7 @@ module gba_device #(
         re && (state != NOTIFY || 32'(step) < PWORDS), r_pword, notify_r);
     gba_memory #(PORTS << GI, 6, EI, M_EVENTS) events_memory (clk, we[M_EVENTS], w_event, events_w, re, r_event,
         events_r);
+    gba_memory #(1 << GI, LANES * 12, GI) queue_memory (clk, we[M_QUEUE], w_group, queue_w, re, r_group, queue_r);
     gba_memory #(PORTS, 32, PI, M_CAUSE) cause_memory (clk, we[M_CAUSE], w_bank, cause_w, re, r_pbank, cause_r);
     gba_memory #(PORTS, 32, PI, M_MASK) mask_memory (clk, we[M_MASK], w_bank, data_w[31:0], re, r_pbank, mask_r);
     reg [9:0] count; // the counters that increase by one; RELEASES increases by `releases`
@@ -324,20 +326,22 @@ module gba_device #(
     end
 
     // What waits for release stores of its group: what could overtake or change them. An arrival for the round under
-    // way must not. An arrival with stores lets those go before that waited for the group already. [ORD-3, REL-1,
-    // TAB-3, HOST-6]
+    // way must not. [ORD-3, REL-1, TAB-3, HOST-6]
     wire command = in_unit && write && offset == 16'(gba_regs::GBA_PORT_COMMAND);
     wire mine = waits[lane] && waits_port[lane*10+:10] == port;
     wire closes = command && mine && !closing;
-    reg others; // another access waits for the group
-    always @* begin
-        others = 0;
-        for (l = 0; l < LANES; l = l + 1)
-            if (waits[l] && !waits_all[l] && waits_group[l*5+:5] == group) others = 1;
-    end
+    // A group knows one access of each lane that waits for it. One arrival with stores may overtake the others; then all
+    // of them come before the next one. [ORD-3]
+    wire [LANES-1:0] queued, overtaken;
+    wire [LANES*10-1:0] queued_port;
+    assign {overtaken, queued, queued_port} = queue_r;
+    wire [LANES-1:0] own = LANES'(1) << lane;
+    wire in_queue = queued[lane] && queued_port[lane*10+:10] == port;
+    wire [LANES-1:0] leaves = in_queue ? own : 0;
+    wire overtakes = arrives && (in_queue ? !overtaken[lane] && overtaken != 0 : queued != 0);
     wire plain = arrives && !late && !completes;
     wire must_wait = reaches && (command ? !closing : in_group && !plain &&
-        (busy[GI'(group)] || (arrives && others && !mine)));
+        (busy[GI'(group)] || overtakes));
     wire go = state == EXEC && reaches && !must_wait;
 
     // Set an event of the group at a port; a new one interrupts. [IRQ-1, IRQ-3, ERR-5, NOTE-1, NOTE-2]
@@ -378,16 +382,17 @@ module gba_device #(
         events_w = events_now | raised;
         cause_w = cause_r | 32'd1 << raise_group;
         data_w = value;
+        queue_w = queue_r;
         count = 0;
         releases = 0;
         if (state == INIT) begin // [CFG-8]
             w_group = GI'(step);
             w_word = WI'(step);
             w_pword = PWI'(step);
-            {config_w, mapped_w, notify_w, data_w} = 0;
+            {config_w, mapped_w, notify_w, data_w, queue_w} = 0;
             round_w = 0;
             {we[M_CONFIG], we[M_ROUND], we[M_GENERATION]} = {3{step < 1 << GI}};
-            we[M_BAD-1:M_COUNTER] = {10{step < 1 << GI}};
+            we[M_QUEUE:M_COUNTER] = {11{step < 1 << GI}};
             {we[M_MEMBERS], we[M_MAPPED], we[M_JOINED]} = {3{32'(step) < WORDS << GI}};
             {we[M_CONCERNS], we[M_NOTIFY]} = {2{32'(step) < PWORDS << GI}};
         end else if (go && in_group) begin
@@ -438,6 +443,16 @@ module gba_device #(
             w_bank = PI'(notified);
             {we[M_EVENTS], we[M_CAUSE]} = 2'b11;
         end
+        if (state == EXEC && reaches && in_group) begin
+            we[M_QUEUE] = 1;
+            for (l = 0; l < LANES; l = l + 1)
+                if (must_wait && !queued[l] && lane == LANE'(l)) queue_w[l*10+:10] = port;
+            if (must_wait) queue_w[LANES*10+:LANES] = queued | own;
+            else begin
+                queue_w[LANES*10+:LANES] = queued & ~leaves;
+                queue_w[LANES*11+:LANES] = (arrives && !plain && overtaken == 0 ? queued : overtaken) & ~leaves;
+            end
+        end
         if (poke) begin // the memories of the control unit's state, at cu_index
             w_group = GI'(cu_index);
             w_word = WI'(cu_index);
@@ -452,6 +467,7 @@ module gba_device #(
             events_w = cu_data[5:0];
             cause_w = cu_data[31:0];
             data_w = cu_data;
+            queue_w = 0; // a port has gone down
             we = 1 << cu_sel;
         end
     end
@@ -527,7 +543,6 @@ module gba_device #(
                     waits[lane] <= 1;
                     waits_all[lane] <= command;
                     waits_port[lane*10+:10] <= port;
-                    waits_group[lane*5+:5] <= group;
                     snapshot[lane*GROUPS+:GROUPS] <= command ? busy : busy & GROUPS'(1) << group;
                 end else if (mine) snapshot[lane*GROUPS+:GROUPS] <= busy & GROUPS'(1) << group;
                 if (reaches && !must_wait) begin
@@ -612,7 +627,9 @@ module gba_device #(
         if (begun && !rst) begin
             for (l = 0; l < LANES; l = l + 1) begin
                 if (kept[l]) assert (req_valid[l] && request[l*111+:111] == request_then[l*111+:111]);
-                if (waits[l]) assert (up[PI'(waits_port[l*10+:10])]); // others would wait for it
+                // Others would wait for it.
+                if (waits[l]) assert (up[PI'(waits_port[l*10+:10])]);
+                if (state == EXEC && in_group && queued[l]) assert (up[PI'(queued_port[l*10+:10])]);
             end
             assert ((req_ready & (~req_valid | req_wait)) == 0 && (req_ready & (req_ready - 1)) == 0);
             if (unit_kept) assert (cu_request && {cu_write, cu_port, cu_offset, cu_value} == unit_then);

@@ -251,6 +251,58 @@ TEST(test_ORD_3_no_read_starves)
     }
 }
 
+/* Keep accesses of the port under way. */
+static void keep(uint32_t port, struct gba_model_access access)
+{
+    while (COUNT(&ports[port].offered) < 3)
+        offer(port, access);
+}
+
+/* Members of a group arrive late at each moment: an access of port 0 to the group gets its turn,
+ * and so does a COMMAND. Of the other ports, of which some share a lane with port 0, one reads, one
+ * commands, and one waits for a port that takes nothing. */
+TEST(test_ORD_3_no_access_starves_beside_others)
+{
+    const struct gba_model_access read = {.width = 4, .address = GBA_DEVICE_BASE},
+                                  command = {true,           4, 0, GBA_PORT_REG(GBA_PORT_COMMAND),
+                                             GBA_CMD_MEMBER, 0};
+
+    for (uint32_t i = 0; i < 96; i++) {
+        const uint32_t late = 1 + i / 24; /* ports 1 to this one */
+        const bool reads = (i & 1) != 0, commands = (i & 2) != 0, waits = (i & 4) != 0;
+
+        power_on(2, 12);
+        start(0, 5, 0, 5);
+        start(1, 2, 6, 2);
+        if (waits) {
+            set_ready(6, false);
+            arrive(6, 1, 0, 0);
+            UNTIL(COUNT(&ports[6].offered) == 0, "ORD-2");
+            offer(8, (struct gba_model_access){.width = 8,
+                                               .address = GBA_GROUP_REG(1, GBA_REG_ARRIVAL)});
+        }
+        for (uint32_t n = 0; n <= 50 || COUNT(&ports[0].offered) != 0; n++) {
+            if (n == 50 && i / 8 % 3 == 0)
+                read_arrival(0);
+            else if (n == 50 && i / 8 % 3 == 1)
+                arrive(0, 0, 0, 0);
+            else if (n == 50 && !waits)
+                offer(0, command);
+            for (uint32_t port = 1; port <= late; port++) {
+                while (COUNT(&ports[port].offered) < 3)
+                    arrive(port, 0, port, 0);
+            }
+            if (reads)
+                keep(late == 4 ? 11 : 4, read);
+            if (commands)
+                keep(waits ? 5 : 8, command);
+            (void)step();
+            expect(n < 1000, "ORD-3");
+        }
+        rest();
+    }
+}
+
 /* A COMMAND waits for what was due when it came, also behind an access of another port that waits:
  * ports 0 and 4 may share a lane of the design. */
 TEST(test_ORD_3_a_command_behind_an_access_that_waits)
