@@ -428,21 +428,28 @@ static struct rtl *find(const struct gba_model *model)
     return rtl;
 }
 
+/* Set bits of an input, which is a number or an array by its width: little endian. */
+static void set_bits(void *input, uint32_t first, uint32_t count, uint64_t value)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *byte = (uint8_t *)input + (first + i) / 8, bit = (uint8_t)(1u << (first + i) % 8);
+
+        *byte = (uint8_t)((value >> i & 1) != 0 ? *byte | bit : *byte & ~bit);
+    }
+}
+
 /* Put the access on the lane of its port. */
 static void request(Vgba_device *top, const struct gba_model_access *access)
 {
     uint32_t lane = access->port % LANES;
 
     top->req_valid |= 1u << lane;
-    top->req_write = (top->req_write & ~(1u << lane)) | (access->write ? 1u << lane : 0);
-    top->req_width = (top->req_width & ~(15u << 4 * lane)) |
-                     (access->width < 15 ? access->width : 15u) << 4 * lane;
+    set_bits(&top->req_write, lane, 1, access->write);
+    set_bits(&top->req_width, 4 * lane, 4, access->width < 15 ? access->width : 15u);
     /* A port that cannot exist, as one that does not. */
-    top->req_port = (top->req_port & ~(1023ull << 10 * lane)) |
-                    (access->port < 1023 ? access->port : 1023ull) << 10 * lane;
-    /* A number or an array, by LANES. */
-    memcpy((char *)&top->req_address + 4 * lane, &access->address, 4);
-    memcpy((char *)&top->req_value + 8 * lane, &access->value, 8);
+    set_bits(&top->req_port, 10 * lane, 10, access->port < 1023 ? access->port : 1023u);
+    set_bits(&top->req_address, 32 * lane, 32, access->address);
+    set_bits(&top->req_value, 64 * lane, 64, access->value);
 }
 
 /* Make the oldest change of a link, when the control unit has the memories. */
