@@ -25,10 +25,16 @@ all: libgbartl.so
 gba_regs.sv: $(TOP)/gba/spec/device.md $(TOP)/gba/spec/map.awk
 	awk -v form=sv -f $(TOP)/gba/spec/map.awk $< >$@
 
-verilated/Vgba_device__ALL.cpp: $(sources)
+# The number of lanes of the objects that are here.
+lanes.$(LANES):
+	rm -f lanes.*
+	touch $@
+
+verilated/Vgba_device__ALL.cpp: $(sources) lanes.$(LANES) $(TOP)/sim/rtl/rtl.mk
 	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial unique --assert $(warnings) +define+GBA_TRACE+FORMAL -GPATIENCE=12 -GLANES=$(LANES) --top-module gba_device \
 		--Mdir verilated $(sources)
 	$(MAKE) -C verilated -f Vgba_device.mk Vgba_device__ALL.cpp
+	touch $@ # verilator writes nothing that is the same
 
 design.o: verilated/Vgba_device__ALL.cpp
 	$(CXX) $(CXXFLAGS) -c $< -o $@
@@ -52,9 +58,10 @@ gba-switchd-rtl: libgbartl.so $(BUILD)/sim/switch/gba-switchd
 	$(CC) -o $@ $(switchd) $(BUILD)/gba/.libs/libgbatext.a $(BUILD)/sim/.libs/libgbaprotocol.a -L. -lgbartl -levent_core $(MUNGE_LIBS) \
 		-Wl,-rpath,'$$ORIGIN' -pthread
 
-conformance: libgbartl.so $(BUILD)/gba/.libs/libgbacore.a
-	$(CC) -o $@ $(addprefix $(BUILD)/tests/conformance/,main.o bench.o life.o rounds.o registers.o backends.o) \
-		$(addprefix $(BUILD)/tests/unit/dev/,fake_kernel.o fake_driver.o) \
+suite := $(addprefix $(BUILD)/tests/conformance/,main.o bench.o life.o rounds.o registers.o backends.o) \
+	$(addprefix $(BUILD)/tests/unit/dev/,fake_kernel.o fake_driver.o)
+conformance: libgbartl.so $(suite) $(BUILD)/gba/.libs/libgbacore.a
+	$(CC) -o $@ $(suite) \
 		-L. -lgbartl $(BUILD)/gba/.libs/libgbacore.a -lcmocka $(MUNGE_LIBS) \
 		-lhwloc \
 		-Wl,-rpath,'$$ORIGIN' -pthread -lm -ldl
@@ -66,6 +73,7 @@ test_%: $(TOP)/tests/unit/model/test_%.c libgbartl.so $(headers) $(wildcard $(TO
 rules: $(addprefix test_,$(rules))
 
 .PHONY: all rules
+.DELETE_ON_ERROR:
 
 # A design as a library of gba_dut.h: this one, and one with faults.
 dut-rtl.so: libgbartl.so
