@@ -383,6 +383,8 @@ module gba_device #(
         cause_w = cause_r | 32'd1 << raise_group;
         data_w = value;
         queue_w = queue_r;
+        for (l = 0; l < LANES; l = l + 1)
+            if (state == EXEC && !queued[l] && lane == LANE'(l)) queue_w[l*10+:10] = port; // counts if it is queued
         count = 0;
         releases = 0;
         if (state == INIT) begin // [CFG-8]
@@ -445,8 +447,6 @@ module gba_device #(
         end
         if (state == EXEC && reaches && in_group) begin
             we[M_QUEUE] = 1;
-            for (l = 0; l < LANES; l = l + 1)
-                if (must_wait && !queued[l] && lane == LANE'(l)) queue_w[l*10+:10] = port;
             if (must_wait) queue_w[LANES*10+:LANES] = queued | own;
             else begin
                 queue_w[LANES*10+:LANES] = queued & ~leaves;
