@@ -19,6 +19,7 @@
 #include "gba/device.h"
 #include "gba/params.h"
 #include "gba/runtime.h"
+#include "gba/stall.h"
 #include "gba/team.h"
 #include "gba/types.h"
 

@@ -1,12 +1,13 @@
 # libgba. GBA_LIB_SOURCES is built twice: into the library, which exports only what libgba.map names,
 # and into an archive for the unit tests, which may look inside.
 GBA_LIB_SOURCES = \
-	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/cores.h \
+	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/stall.h gba/cores.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/namespace.h gba/base/clock.h gba/base/park.h \
 	gba/base/cluster.h gba/base/cluster.c gba/base/system_status.h \
 	gba/base/open_files.h gba/base/open_files.c \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/processors.h gba/base/processors.c gba/base/batch_job.h gba/base/batch_job.c gba/base/descriptor.h gba/base/switch_socket.h \
+	gba/base/where.h gba/base/where.c gba/base/stall.c \
 	gba/base/place.h gba/base/place.c gba/base/traffic.h gba/base/traffic.c \
 	gba/base/component_params.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
@@ -66,7 +67,7 @@ EXTRA_DIST += gba/libgba.map gba/failover/failover.md
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \
-	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/cores.h
+	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/stall.h gba/cores.h
 gbaspecincludedir = $(includedir)/gba/spec
 gbaspecinclude_HEADERS = gba/spec/gba_regs.h gba/spec/gba_ioctl.h gba/spec/gba_dut.h
 # For those who build a device: the specification, and its tables in the forms that other tools read.

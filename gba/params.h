@@ -33,6 +33,7 @@ typedef struct gba_params {
     int hierarchy; /* gba_hierarchy_t */
     int wait;      /* gba_wait_t */
     int stuck_after;
+    int abort_after;
     unsigned int first_sequence;
     int trial_after;
     int trial_test; /* for tests; 1: trials without a limit of cost, 2: and in rotation */

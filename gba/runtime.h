@@ -159,6 +159,17 @@ typedef struct gba_runtime {
     void (*agreed)(void *ctx, gba_due_t due, gba_status_t status);
     /* Print the name of a member, as in gba_oob_t. */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    /* Print the name of the team as the program calls it now, for the report of a stalled barrier.
+     * NULL: gba_team_attr_t.name. */
+    void (*name_team)(void *ctx, char *text, size_t len);
+    /* For that report, see gba/stall.h: the job of gba_where_join, which lives as long as the team;
+     * NULL: the report does not say where missing members are. And the rank of a member in that
+     * job; NULL: its rank in the team. */
+    const char *job;
+    uint32_t (*process)(void *ctx, uint32_t rank);
+    /* A barrier has stalled for `abort_after` seconds, and has been reported: end the job. NULL:
+     * nothing happens. */
+    void (*abort)(void *ctx);
     /* gba_team_destroy begins. Not called after gba_team_leave. It may wait for other members,
      * which may be in the last barrier, if the device has failed. */
     void (*leave)(void *ctx);

@@ -128,6 +128,8 @@ typedef struct gba_team_attr {
      * member that waits for another one whose connection to the device has ended gets GBA_ERR_DEAD,
      * as that one does, and both make such a call. The same on all members. */
     bool notifies_together;
+    /* The barriers of these members before the team, for reports. The same on all members. */
+    uint64_t barriers;
     /* The id of the team. Rank 0's value is used: not 0, different from that of any other team of
      * any process of the job, and different in each call. */
     uint64_t id;

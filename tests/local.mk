@@ -22,7 +22,7 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/failover/test_domains_failover tests/unit/failover/test_facts tests/unit/failover/test_failover \
 	tests/unit/failover/test_failover_states \
 	tests/unit/path/test_hierarchy tests/unit/path/test_hierarchy_failures tests/unit/base/test_host \
-	tests/unit/base/test_memory_file tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
+	tests/unit/base/test_memory_file tests/unit/base/test_stall tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
 	tests/unit/base/test_order tests/unit/base/test_params tests/unit/dev/test_path tests/unit/agree/test_plan \
 	tests/unit/agree/test_predict tests/unit/base/test_processors \
 	tests/unit/gpu/test_gpu_caches tests/unit/failover/test_renegotiate tests/unit/base/test_resources tests/unit/failover/test_retry \
@@ -199,7 +199,7 @@ tests/unit/team/test_wait tests/unit/team/test_watchdog: \
 
 # gba_info but its main.
 tests_unit_tools_test_info_SOURCES = tests/unit/tools/test_info.c gba/tools/info.h gba/tools/info_device.c \
-	gba/tools/info_health.c gba/tools/info_list.c gba/tools/info_params.c \
+	gba/tools/info_health.c gba/tools/info_list.c gba/tools/info_jobs.c gba/tools/info_params.c \
 	gba/tools/info_path.c gba/tools/info_report.c gba/base/mca_names.c
 tests_unit_tools_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
@@ -376,7 +376,8 @@ tests_unit_path_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_team_test_cores_tsan_SOURCES = tests/unit/team/test_cores_tsan.c gba/team/cores.c \
 	gba/team/cores_steps.h gba/team/wait.c gba/base/log.c gba/base/status.c gba/base/park.c \
 	gba/base/params.c gba/base/processors.c gba/base/traffic.c gba/transport/shm.c \
-	gba/algo/algorithms.c
+	gba/algo/algorithms.c gba/base/stall.c gba/base/where.c gba/base/open_files.c gba/base/process.c \
+	gba/base/memory_file.c
 tests_unit_team_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_gpu_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_failover_test_failover_tsan_SOURCES = tests/unit/failover/test_failover_tsan.c gba/failover/failover.c \

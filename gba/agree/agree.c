@@ -42,6 +42,8 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
     team->use.exchange = oob->ctx;
     team->runtime = attr->runtime;
     team->watchdog.report_after = (uint64_t)attr->params->stuck_after * 1000000000u;
+    team->watchdog.abort_after = (uint64_t)attr->params->abort_after * 1000000000u;
+    team->watchdog.before = attr->barriers;
     gba_retry_init(&team->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
     team->watchdog.deaths_fail = attr->notifies_together;
     team->renegotiation.due = UINT64_MAX;

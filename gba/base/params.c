@@ -142,6 +142,10 @@ static const gba_param_t table[] = {
      .unit = UINT64_C(1000000000), .level = 3,
      .help = "Seconds, or a time with a unit (10m), before a stalled barrier is reported, with the "
              "missing ranks, 0 to 2592000 (30 days); 0: never. The barrier keeps waiting"},
+    {FIELD(abort_after), .type = GBA_PARAM_INT, .min = 0, .max = 2592000, .value_default = 0,
+     .unit = UINT64_C(1000000000), .level = 3,
+     .help = "Seconds, or a time with a unit (2h), after which a stalled barrier is reported and "
+             "ends the job, 0 to 2592000 (30 days); 0: never"},
     {FIELD(first_sequence), .type = GBA_PARAM_UINT, .max = UINT32_MAX, .value_default = 0,
      .level = 9, .hidden = true,
      .help = "Sequence number of barrier groups before their first round, 0 to 4294967295, for "

@@ -15,6 +15,7 @@
 #include "gba/path/path.h"
 #include "gba/path/retry.h"
 #include "gba/path/shape.h"
+#include "gba/stall.h"
 
 /* The failover of a team, of failover.c alone. The words of `id` and of the list of registered
  * teams are under its lock. */
@@ -57,15 +58,15 @@ struct gba_team {
     gba_team_stats_t stats; /* without the rounds */
 
     struct {
+        uint64_t before;       /* barriers of the members before the team */
         uint64_t round;        /* the watched round, counted from 1 */
-        uint64_t began;        /* time of its first check, ns */
+        gba_stall_t stall;     /* of it, since its first check */
         uint64_t report_after; /* ns; 0: never */
-        uint64_t report_due;
+        uint64_t abort_after;  /* likewise, see gba_runtime_t.abort */
         uint64_t widen_due; /* of a failed team: when to notify one more member; 0: not yet set */
         uint64_t deadline;  /* of the barriers of a trial, ns; 0: none */
         struct gba_retry retry; /* when to read the registers */
         bool watched;           /* this round: set at its first check, cleared at its end */
-        bool reported;          /* this member has reported the stalled round */
         bool inspect_failed;    /* the failed check has been logged */
         bool died;              /* a member of the group has died */
         bool deaths_fail;       /* a round fails in which a member of the group has died */
@@ -116,6 +117,15 @@ static inline void gba_team_member(const struct gba_team *team, uint32_t member,
         team->runtime.name_member(team->runtime.ctx, member, text, len);
     else
         snprintf(text, len, "member %u", member);
+}
+
+/* The name of the team, as the program calls it now. */
+static inline void gba_team_name(const struct gba_team *team, char *text, size_t len)
+{
+    if (team->runtime.name_team != NULL)
+        team->runtime.name_team(team->runtime.ctx, text, len);
+    else
+        snprintf(text, len, "%s", team->name);
 }
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)

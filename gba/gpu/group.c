@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
+
 /* Sequences wrap soon, so that an error in that does not wait for weeks. */
 #define FIRST_SEQUENCE (UINT32_MAX - 15)
 #define LOOKS          64u        /* tests of a barrier between two calls of progress */
@@ -18,23 +20,18 @@ _Thread_local bool gba_gpu_ends;
 /* The round is complete: store the flags. */
 static void release(struct gba_gpu_group *group)
 {
-    const bool reported = group->reported;
-    char line[288];
+    gba_stall_t stall = group->stall;
 
-    group->reported = false;
+    group->stall = (gba_stall_t){.reported = false};
     group->state = GBA_GPU_GATHER;
     group->sequence++;
     group->gathered = 0;
-    group->since = 0;
     for (uint32_t i = 0; i < group->members; i++)
         if (0 != (group->made >> i & 1)) /* the flag of another one has the status of its end */
             gba_word_store_release(&group->flags[i].word, group->sequence);
-    if (!reported)
-        return;
     /* Last: the program may abort the group in its function for log lines. */
-    snprintf(line, sizeof line, "%s: barrier %u of its GPU members has ended", group->own.name,
-             gba_gpu_next(group) - 1);
-    gba_log_text(GBA_LOG_TEAM, line);
+    if (stall.reported)
+        gba_stall_end(&stall, group->own.name, gba_clock_ns());
 }
 
 /* No further round ends for a member. */
@@ -91,33 +88,39 @@ static bool arrived(const struct gba_gpu_group *group, uint32_t member)
     return (int32_t)(gba_gpu_count(group, member) - (group->sequence + 1)) >= 0;
 }
 
-/* Some members have arrived and others have not: report these, once. The other ranks name this one
- * by the watchdog of the team. */
+static gba_arrived_t sight_arrived(void *group, uint32_t member)
+{
+    return arrived(group, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+static void sight_name(void *group, uint32_t member, char *text, size_t len)
+{
+    (void)group;
+    snprintf(text, len, "gpu member %u", member);
+}
+
+/* Some members have arrived and others have not: report these. The other ranks name this one by the
+ * watchdog of the team. */
 static void gather_watch(struct gba_gpu_group *group, uint64_t now)
 {
-    char line[480], names[160] = "";
-    uint32_t late = 0;
-    size_t used = 0;
+    const gba_stall_view_t view = {.name = group->own.name,
+                                   .path = "GPU",
+                                   .of = "GPU members",
+                                   .ctx = group,
+                                   .size = group->members,
+                                   .arrived = sight_arrived,
+                                   .name_member = sight_name};
+    gba_stall_seen_t seen;
 
     group->watched = now;
-    for (uint32_t i = 0; i < group->members; i++)
-        if (!arrived(group, i) && late++ < 8)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%sgpu member %u",
-                                     0 == used ? "" : ", ", i);
-    if (late == group->members || 0 == group->own.stuck_after)
-        group->since = 0;
-    else if (0 == group->since)
-        group->since = now;
-    else if (!group->reported && now - group->since >= group->own.stuck_after) {
-        group->reported = true;
-        snprintf(line, sizeof line,
-                 "%s: barrier %u stalled for %llu s: %u of %u GPU members have arrived; "
-                 "missing: %s",
-                 group->own.name, gba_gpu_next(group),
-                 (unsigned long long)((now - group->since) / 1000000000u), group->members - late,
-                 group->members, names);
-        gba_log_text(GBA_LOG_TEAM, line);
-    }
+    gba_stall_see(&group->stall, &view, &seen);
+    if (0 == seen.arrived)
+        group->stall.place.number = 0;
+    else if (0 == group->stall.place.number)
+        gba_stall_begin(&group->stall, "", 0, gba_gpu_next(group), GBA_WHERE_NONE,
+                        group->own.stuck_after, 0, now);
+    else if (gba_stall_look(&group->stall, now))
+        gba_stall_report(&group->stall, &view, &seen, "", now);
 }
 
 bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now)

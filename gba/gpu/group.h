@@ -17,6 +17,7 @@
 
 #include "gba/base/order.h"
 #include "gba/gpu.h"
+#include "gba/stall.h"
 
 /* A word in a cache line of its own. */
 struct gba_gpu_line {
@@ -49,8 +50,8 @@ struct gba_gpu_group {
     uint32_t first;    /* that before the first round of the members */
     uint32_t gathered; /* members from 0 on that have arrived at the next round */
     uint32_t looks;
-    uint64_t since, watched; /* ns: the first arrival was seen; the last look at the clock */
-    bool reported;
+    uint64_t watched;  /* ns: the last look at the clock */
+    gba_stall_t stall; /* since the first arrival was seen; number 0: none was */
     /* The helper, which lives from its first work on: */
     gba_status_t status; /* for it, and later its result */
     pthread_t helper;

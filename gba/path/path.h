@@ -18,14 +18,12 @@
 
 #include "gba/algo/graph.h"
 #include "gba/dev/member.h"
+#include "gba/stall.h"
 #include "gba/transport/transport.h"
 
 struct gba_node;
 struct gba_path_base;
 struct gba_path_hybrid;
-
-/* Whether a member has arrived in the current round. UNKNOWN: this member cannot see it. */
-enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
 
 /* What a member can sleep on: a word of shared memory, the flag of a simulated device, or a device
  * that wakes it; the other pointers are NULL. All are NULL where nothing wakes the member. */

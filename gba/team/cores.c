@@ -16,46 +16,53 @@
 #include "gba/base/log.h"
 #include "gba/team/wait.h"
 
-#define NAMED 8u /* missing cores that a report names */
-
 /* --------------------------------------------------------------------------------- reports --- */
+
+/* A core, for the functions of its view: that waits. */
+struct sight {
+    const struct gba_cores *cores;
+    uint64_t round;
+};
+
+static gba_arrived_t sight_arrived(void *ctx, uint32_t index)
+{
+    const struct sight *sight = ctx;
+
+    return gba_word_load_relaxed(&sight->cores->core[index].mark) < sight->round ? GBA_ARRIVED_NO
+                                                                                 : GBA_ARRIVED_YES;
+}
+
+static void sight_name(void *ctx, uint32_t index, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "core %u", index);
+}
 
 /*
  * Report the stalled round, if this core is the lowest that waits. If all cores have arrived, core
  * 0 crosses, and the watchdog of the team names the missing members; a barrier of the runtime may
- * not. Returns whether it reported.
+ * not.
  */
-static bool core_report(struct gba_cores *cores, struct core *core, uint64_t seconds)
+static void core_report(struct gba_cores *cores, const struct core *core, gba_stall_t *stall,
+                        uint64_t now)
 {
-    const uint64_t round = gba_word_load_relaxed(&core->mark);
-    uint32_t missing = 0, reporter = cores->count;
-    char text[256] = "";
-    size_t used = 0;
+    struct sight sight = {cores, stall->place.number};
+    const gba_stall_view_t view = {.name = cores->name,
+                                   .path = "cores",
+                                   .of = "cores",
+                                   .ctx = &sight,
+                                   .size = cores->count,
+                                   .rank = (uint32_t)(core - cores->core),
+                                   .arrived = sight_arrived,
+                                   .name_member = sight_name};
+    gba_stall_seen_t seen;
 
-    for (uint32_t i = 0; i < cores->count; i++) {
-        if (gba_word_load_relaxed(&cores->core[i].mark) < round) {
-            if (missing++ < NAMED)
-                used += (size_t)snprintf(text + used, sizeof text - used, "%s core %u",
-                                         0 == used ? "" : ",", i);
-        } else if (cores->count == reporter) {
-            reporter = i;
-        }
-    }
-    if (0 == missing) {
-        if (cores->team != NULL || !cores->joined)
-            return false;
-        reporter = 1;
-    }
-    if (core != &cores->core[reporter])
-        return false;
-    if (0 == missing)
-        snprintf(text, sizeof text, " none; core 0 waits for the other processes");
-    else if (missing > NAMED)
-        snprintf(text + used, sizeof text - used, " and %u more", missing - NAMED);
-    gba_log(GBA_LOG_TEAM, "%s: barrier %llu of %u cores stalled for %llu s; missing cores:%s",
-            cores->name, (unsigned long long)round, cores->count, (unsigned long long)seconds,
-            text);
-    return true;
+    gba_stall_see(stall, &view, &seen);
+    if (0 == seen.missing && (cores->team != NULL || !cores->joined))
+        return;
+    if (view.rank == (0 == seen.missing ? 1 : seen.first))
+        gba_stall_report(stall, &view, &seen,
+                         0 == seen.missing ? "; core 0 waits for the other processes" : "", now);
 }
 
 /* --------------------------------------------------------------------------------- waiting --- */
@@ -96,9 +103,9 @@ static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores,
 {
     const bool progress = core == cores->core && cores->attr.progress != NULL;
     struct gba_service service = {.after = cores->sleep_after};
-    uint64_t began = 0, now = 0, due = UINT64_MAX;
-    bool reported = false;
+    gba_stall_t stall = {.reported = false};
     gba_status_t status;
+    uint64_t now;
 
     for (;;) {
         status = core_spin(cores, core, &service, progress);
@@ -109,19 +116,14 @@ static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores,
         gba_service_turn(&service, progress ? cores->attr.progress : NULL, cores->attr.ctx, false,
                          false);
         now = gba_clock_ns();
-        if (0 == began) {
-            began = now;
-            due = 0 == cores->report_after ? UINT64_MAX : now + cores->report_after;
-        }
-        if (now >= due) {
-            reported = core_report(cores, core, (now - began) / 1000000000u);
-            due = reported ? UINT64_MAX : now + cores->report_after;
-        }
+        if (0 == stall.place.number)
+            gba_stall_begin(&stall, "", 0, gba_word_load_relaxed(&core->mark), GBA_WHERE_NONE,
+                            cores->report_after, 0, now);
+        if (gba_stall_look(&stall, now))
+            core_report(cores, core, &stall, now);
     }
-    if (reported)
-        gba_log(GBA_LOG_TEAM, "%s: barrier %llu of the cores has ended after %llu s", cores->name,
-                (unsigned long long)gba_word_load_relaxed(&core->mark),
-                (unsigned long long)((gba_clock_ns() - began) / 1000000000u));
+    if (stall.reported)
+        gba_stall_end(&stall, cores->name, gba_clock_ns());
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
 #include "gba/team/trial_run.h"
+#include "gba/team/watchdog.h"
 
 gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team)
 {
@@ -63,6 +64,7 @@ void gba_team_destroy(gba_team_t *team)
     runtime = team->runtime;
     if (runtime.leave != NULL && !gba_team_has_left(team))
         runtime.leave(runtime.ctx);
+    gba_watchdog_end(team);
     gba_failover_close(team);
     gba_path_destroy(team->path);
     gba_agree_free(team);

@@ -14,9 +14,6 @@
 #include "gba/failover/failover.h"
 #include "gba/path/path_hybrid.h"
 
-/* Missing members that a report names; a longer list does not help the user. */
-#define NAMED 8u
-
 /* Time from the end of a member of the group to the report of a stall. The member may have arrived
  * before, so the round may still complete; or the job is ending (MPI_Abort, shmem_global_exit), and
  * its launcher ends this process, too. Those of Open MPI take less than five seconds. */
@@ -48,19 +45,27 @@ static uint32_t late_source(const struct gba_team *team)
     return path->hybrid == NULL ? UINT32_MAX : gba_path_hybrid_late_source(path->hybrid);
 }
 
-/* Whether a member has arrived in the current round, as far as this member can see. group: as for
- * stalled_report. */
-static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
-                                     uint32_t member)
+/* What a report looks at. group: the registers of the group; NULL: they could not be read; ignored
+ * for a failed team. */
+struct sight {
+    const struct gba_team *team;
+    const gba_group_state_t *group;
+};
+
+static gba_arrived_t sight_arrived(void *ctx, uint32_t member)
 {
+    const struct sight *sight = ctx;
+    const struct gba_team *team = sight->team;
+
     if (gba_failover_failed(team))
         return failed_arrived(team, member);
-    return team->path->ops->arrived(team->path, group, member);
+    return team->path->ops->arrived(team->path, sight->group, member);
 }
 
 /* The name of a member that has not arrived, with the members that it represents. */
-static void name_missing(const struct gba_team *team, uint32_t member, char *text, size_t len)
+static void sight_name(void *ctx, uint32_t member, char *text, size_t len)
 {
+    const struct gba_team *team = ((const struct sight *)ctx)->team;
     const struct gba_path_base *path = team->path;
     size_t used;
 
@@ -70,39 +75,11 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
         snprintf(text + used, len - used, "%s", gba_path_hybrid_represented(path->hybrid, member));
 }
 
-/* What one member can see of a stalled round. */
-struct stall_view {
-    uint32_t arrived, unknown, missing;
-    uint32_t first; /* lowest member that has arrived; size: none */
-    bool next;      /* the next member in the ring is missing */
-    char names[640];
-};
-
-static void stall_view_take(struct stall_view *view, const struct gba_team *team,
-                            const gba_group_state_t *group)
+static uint32_t sight_process(void *ctx, uint32_t member)
 {
-    char one[128];
-    size_t used = 0;
+    const gba_runtime_t *runtime = &((const struct sight *)ctx)->team->runtime;
 
-    memset(view, 0, sizeof *view);
-    view->first = team->size;
-    for (uint32_t member = 0; member < team->size; member++) {
-        enum gba_arrived state = team_arrived(team, group, member);
-
-        view->unknown += GBA_ARRIVED_UNKNOWN == state;
-        view->arrived += GBA_ARRIVED_YES == state;
-        if (GBA_ARRIVED_YES == state && member < view->first)
-            view->first = member;
-        view->next |= GBA_ARRIVED_NO == state && member == (team->rank + 1) % team->size;
-        if (GBA_ARRIVED_NO != state || view->missing++ >= NAMED || used >= sizeof view->names)
-            continue;
-        name_missing(team, member, one, sizeof one);
-        used += (size_t)snprintf(view->names + used, sizeof view->names - used, "%s%s",
-                                 0 == used ? "" : ", ", one);
-    }
-    if (view->missing > NAMED && used < sizeof view->names)
-        snprintf(view->names + used, sizeof view->names - used, " and %u more",
-                 view->missing - NAMED);
+    return runtime->process == NULL ? member : runtime->process(runtime->ctx, member);
 }
 
 /*
@@ -112,68 +89,75 @@ static void stall_view_take(struct stall_view *view, const struct gba_team *team
  * a member that waits for the first message of that host reports, too. A member that cannot read
  * the registers of its group shares no view with other members, and reports for itself.
  */
-static bool stalled_is_reporter(const struct gba_team *team, const gba_group_state_t *group,
-                                struct stall_view *view)
+static bool stalled_is_reporter(struct sight *sight, gba_stall_seen_t *seen)
 {
+    const struct gba_team *team = sight->team;
     uint32_t source;
 
     /* In a failed team of many members each member sees other neighbours. */
-    if (view->missing > 0 && view->unknown > 0 && gba_failover_failed(team))
-        return view->next;
-    if (view->missing > 0)
-        return view->first == team->rank;
+    if (seen->missing > 0 && seen->unknown > 0 && gba_failover_failed(team))
+        return seen->next;
+    if (seen->missing > 0)
+        return seen->first == team->rank;
     source = late_source(team);
     if (UINT32_MAX == source)
-        return group == NULL;
-    name_missing(team, source, view->names, sizeof view->names);
+        return sight->group == NULL;
+    sight_name(sight, source, seen->names, sizeof seen->names);
     return true;
 }
 
-/* Report the stalled round, once. group: the registers of the group; NULL: they could not be read;
- * ignored for a failed team. now: ns. */
+/* Report the stalled round. group: as in struct sight. now: ns. */
 static void stalled_report(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
-    uint64_t seconds = (now - team->watchdog.began) / 1000000000u;
-    const bool serves = team->waiting.served + SERVES_NS > now;
-    struct stall_view view;
-    char unknown[64] = "";
+    struct sight sight = {team, group};
+    char name[sizeof team->name], path[32], note[192];
+    const gba_stall_view_t view = {.name = name,
+                                   .path = path,
+                                   .of = "members",
+                                   .ctx = &sight,
+                                   .size = team->size,
+                                   .rank = team->rank,
+                                   .arrived = sight_arrived,
+                                   .name_member = sight_name,
+                                   .job = team->runtime.job,
+                                   .process = sight_process};
+    gba_stall_seen_t seen;
 
-    team->watchdog.report_due = UINT64_MAX; /* once */
-    stall_view_take(&view, team, group);
-    team->watchdog.reported = stalled_is_reporter(team, group, &view);
-    if (!team->watchdog.reported)
+    gba_stall_see(&team->watchdog.stall, &view, &seen);
+    if (!stalled_is_reporter(&sight, &seen))
         return;
-    if (view.unknown > 0)
-        snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
-    gba_log(
-        GBA_LOG_TEAM,
-        "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s%s",
-        team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
-        gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
-        team->watchdog.died ? ", and a member's process has ended: the job ends, or a process or "
-                              "host has died"
-                            : "",
-        view.arrived, team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names,
-        serves ? "; other ranks make progress through this one, so they are at work" : "");
+    gba_team_name(team, name, sizeof name);
+    snprintf(path, sizeof path, "%s%s", gba_path_name(team->kind),
+             gba_failover_failed(team) ? ", failed" : "");
+    snprintf(note, sizeof note, "%s%s",
+             team->waiting.served + SERVES_NS > now
+                 ? "; other ranks make progress through this one, so they are at work"
+                 : "",
+             team->watchdog.died ? "; a member's process has ended: the job ends, or a process or "
+                                   "host has died"
+                                 : "");
+    gba_stall_report(&team->watchdog.stall, &view, &seen, note, now);
 }
 
-/* After a death: report a stall soon, unless it has been reported or reports are off. */
+/* After a death: report a stall soon, unless reports are off. */
 static void watch_hasten(struct gba_team *team, uint64_t now)
 {
-    uint64_t due = now + DIED_NS;
+    gba_stall_t *stall = &team->watchdog.stall;
 
-    if (UINT64_MAX != team->watchdog.report_due && due < team->watchdog.report_due)
-        team->watchdog.report_due = due;
+    if (UINT64_MAX != stall->due && !stall->reported && now + DIED_NS < stall->due)
+        stall->due = now + DIED_NS;
 }
 
 /* Report the end of a barrier whose stall was reported. */
 static void stalled_end(struct gba_team *team)
 {
-    if (team->watchdog.reported)
-        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
-                (unsigned long long)team->watchdog.round,
-                (unsigned long long)((gba_clock_ns() - team->watchdog.began) / 1000000000u));
-    team->watchdog.reported = false;
+    gba_stall_t *stall = &team->watchdog.stall;
+    char name[sizeof team->name] = "";
+
+    if (0 == stall->number && !stall->reported)
+        return;
+    gba_team_name(team, name, sizeof name);
+    gba_stall_end(stall, name, gba_clock_ns());
 }
 
 void gba_watchdog_end(struct gba_team *team)
@@ -182,7 +166,7 @@ void gba_watchdog_end(struct gba_team *team)
     if (!team->watchdog.watched)
         return;
     team->watchdog.watched = false;
-    gba_retry_end(&team->watchdog.retry, gba_clock_ns() - team->watchdog.began);
+    gba_retry_end(&team->watchdog.retry, gba_clock_ns() - team->watchdog.stall.place.since);
 }
 
 /* What the registers show to be lost. A release that has come since they were read is not. */
@@ -268,12 +252,13 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     stalled_end(team);
     gba_retry_begin(&team->watchdog.retry, now, group != NULL ? group->membership->members : 0,
                     round - team->watchdog.round - 1);
+    gba_stall_begin(&team->watchdog.stall, "", team->failover.id,
+                    team->watchdog.before + team->fallback_barriers + round,
+                    team->use.stepped ? GBA_WHERE_NONBLOCKING : GBA_WHERE_BARRIER,
+                    team->watchdog.report_after, team->watchdog.abort_after, now);
     team->watchdog.round = round;
-    team->watchdog.began = now;
     team->watchdog.widen_due = 0;
     team->watchdog.watched = true;
-    team->watchdog.report_due =
-        0 == team->watchdog.report_after ? UINT64_MAX : now + team->watchdog.report_after;
     if (team->watchdog.died)
         watch_hasten(team, now);
 }
@@ -317,12 +302,22 @@ static void watch_widen(struct gba_team *team, uint64_t now)
     team->watchdog.widen_due = now + WIDEN_NS;
 }
 
+/* Whether a report is due. The name is needed only for a barrier that is long. */
+static bool stall_look(struct gba_team *team, uint64_t now)
+{
+    gba_stall_t *stall = &team->watchdog.stall;
+
+    if ('\0' == stall->place.name[0] && now - stall->place.since >= GBA_STALL_SEEN_NS)
+        gba_team_name(team, stall->place.name, sizeof stall->place.name);
+    return gba_stall_look(stall, now);
+}
+
 /* A round of a team whose device has failed: report a stall, and reach further members. */
 static gba_status_t check_failed(struct gba_team *team, uint64_t now)
 {
     const gba_group_state_t none = {0};
 
-    if (now >= team->watchdog.report_due)
+    if (stall_look(team, now))
         stalled_report(team, &none, now);
     if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
         return GBA_INPROGRESS;
@@ -334,7 +329,7 @@ static gba_status_t check_failed(struct gba_team *team, uint64_t now)
 static gba_status_t check_path(struct gba_team *team, uint64_t now)
 {
     const bool retry = team->path->group != NULL && now >= team->watchdog.retry.due;
-    const bool stalled = now >= team->watchdog.report_due;
+    const bool stalled = stall_look(team, now);
     gba_group_state_t group;
     gba_status_t status;
 
@@ -346,6 +341,8 @@ static gba_status_t check_path(struct gba_team *team, uint64_t now)
     status = watch_inspect(team, &group);
     if (GBA_INPROGRESS == status) {
         gba_retry_again(&team->watchdog.retry, now);
+        if (stalled)
+            team->watchdog.stall.due = now;
         return GBA_INPROGRESS;
     }
     if (stalled && (GBA_OK == status || GBA_ERR_IO == status))
@@ -357,15 +354,19 @@ static gba_status_t check_path(struct gba_team *team, uint64_t now)
     return GBA_ERR_DEAD == status ? watch_failed(team) : GBA_INPROGRESS;
 }
 
-gba_status_t gba_watchdog_check(struct gba_team *team)
+/* After the report of a stall: whether the round lasts too long for the user. */
+static void check_abort(const struct gba_team *team, uint64_t now)
+{
+    const gba_runtime_t *runtime = &team->runtime;
+
+    if (runtime->abort != NULL && gba_stall_ends(&team->watchdog.stall, now))
+        runtime->abort(runtime->ctx);
+}
+
+static gba_status_t check_round(struct gba_team *team, uint64_t now)
 {
     const struct gba_path_base *path = team->path;
-    uint64_t now = gba_clock_ns();
 
-    /* A round is counted when it ends. So a changed count means a new round, and the fast path need
-     * not call the watchdog. */
-    if (team->watchdog.round != gba_team_rounds(team) + 1)
-        watch_begin(team, now);
     if (0 != team->watchdog.deadline && now > team->watchdog.deadline)
         return GBA_ERR_TIMEOUT;
     /* The leader may have released the node before it found the device dead. This member's next
@@ -380,4 +381,20 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
     if (path->state != NULL && GBA_OK != gba_state_failure(path->state))
         return watch_failed(team);
     return check_path(team, now);
+}
+
+gba_status_t gba_watchdog_check(struct gba_team *team)
+{
+    const uint64_t now = gba_clock_ns();
+    gba_status_t status;
+
+    /* A round is counted when it ends. So a changed count means a new round, and the fast path need
+     * not call the watchdog. */
+    if (team->watchdog.round != gba_team_rounds(team) + 1)
+        watch_begin(team, now);
+    status = check_round(team, now);
+    check_abort(team, now);
+    if (GBA_INPROGRESS != status && GBA_FAILOVER_NONE == gba_failover_state(team))
+        gba_watchdog_end(team); /* the barrier ends here */
+    return status;
 }

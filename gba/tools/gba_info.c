@@ -9,6 +9,7 @@
 static const char usage[] =
     "usage: gba_info [--json] [DEVICE]              show a device and its counters\n"
     "       gba_info --list [--json]                list devices, also those of running jobs\n"
+    "       gba_info --jobs [--json]                list processes of jobs, and where they wait\n"
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
     "       gba_info --health [--json] [DEVICE...]  whether devices are fit for jobs, a line each\n"
     "       gba_info --prometheus [DEVICE...]       metrics, for a textfile collector\n"
@@ -30,6 +31,7 @@ static const char usage[] =
 enum mode {
     MODE_SHOW,
     MODE_LIST,
+    MODE_JOBS,
     MODE_TEST,
     MODE_HEALTH,
     MODE_PROMETHEUS,
@@ -57,6 +59,7 @@ static int options_parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
         {"list", no_argument, NULL, MODE_LIST},
+        {"jobs", no_argument, NULL, MODE_JOBS},
         {"test", no_argument, NULL, MODE_TEST},
         {"health", no_argument, NULL, MODE_HEALTH},
         {"prometheus", no_argument, NULL, MODE_PROMETHEUS},
@@ -136,6 +139,8 @@ static int run(int argc, char **argv)
     switch (options.mode) {
     case MODE_LIST:
         return info_list();
+    case MODE_JOBS:
+        return info_jobs();
     case MODE_TEST:
         return info_test(device);
     case MODE_HEALTH:

@@ -92,6 +92,9 @@ int info_prometheus(char *const *devices, int count);
 /* --- info_list.c --- */
 int info_list(void);
 
+/* --- info_jobs.c --- */
+int info_jobs(void);
+
 /* --- info_params.c --- */
 
 /* Set all parameters of libgba as Open MPI would read them for a job that is started here: from the

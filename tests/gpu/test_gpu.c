@@ -61,7 +61,7 @@ TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
     gba_gpu_arrive(&first, GBA_GPU_THREAD, GBA_GPU_RELEASE);
     assert_int_equal(gba_gpu_member_destroy(&first), GBA_ERR_BUSY);
     word_await(&reported, 1);
-    assert_true(log_has(log_last, "(gpu): barrier 1 stalled for 1 s: 1 of 2 GPU members have "
+    assert_true(log_has(log_last, "(gpu): barrier 1 (GPU) stalled for 1 s: 1 of 2 GPU members have "
                                   "arrived; missing: gpu member 1"));
     assert_int_equal(gba_gpu_wait(&first, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     /* The wait may be resumed. */

@@ -308,8 +308,8 @@ CDEV_TEST(a_death_is_reported)
         assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_INPROGRESS);
     }
     assert_logged(
-        "team: barrier 1 (device) stalled for 5 s, and a member's process has ended: the "
-        "job ends, or a process or host has died: 1 of 2 members have arrived; missing: member 1");
+        "team: barrier 1 (device) stalled for 5 s: 1 of 2 members have arrived; missing: member 1; "
+        "a member's process has ended: the job ends, or a process or host has died");
     alarm(0);
     other_arrives();
     fake_kernel_run();
@@ -346,7 +346,8 @@ CDEV_TEST(a_death_of_an_earlier_group)
     assert_int_equal(gba_team_path(pair.team[1]), GBA_PATH_SOFTWARE);
     assert_int_equal(gba_barrier_start(pair.team[0]), GBA_OK);
     assert_int_equal(gba_barrier_progress(pair.team[0]), GBA_INPROGRESS);
-    assert_int_equal(pair.team[0]->watchdog.report_due, pair.team[0]->watchdog.began + hour);
+    assert_int_equal(pair.team[0]->watchdog.stall.due,
+                     pair.team[0]->watchdog.stall.place.since + hour);
     other_arrives();
     while (GBA_OK != gba_barrier_test(pair.team[0]) || GBA_OK != gba_barrier_test(pair.team[1]))
         ;

@@ -326,16 +326,18 @@ TEST(test_missing_cores)
     gba_cores_attr_t attr = {.name = "rank 7"};
 
     setenv("GBA_STUCK_AFTER", "1", 1);
-    stalled(0, &attr, "rank 7: barrier 2 of 4 cores stalled for 1 s; missing cores: core 0");
+    stalled(
+        0, &attr,
+        "rank 7: barrier 2 (cores) stalled for 1 s: 3 of 4 cores have arrived; missing: core 0");
     attr.name = NULL;
     setenv("PMIX_RANK", "5", 1);
     stalled(2, &attr, "rank 5 on ");
     unsetenv("PMIX_RANK");
     stalled(2, &attr, "process ");
     attr.barrier = play_barrier;
-    stalled(1, &attr, "missing cores: core 1");
+    stalled(1, &attr, "missing: core 1");
     stalled(NOBODY, &attr,
-            "barrier 3 of 4 cores stalled for 1 s; missing cores: none; core 0 waits");
+            "barrier 3 (cores) stalled for 1 s: 4 of 4 cores have arrived; core 0 waits");
     unsetenv("GBA_STUCK_AFTER");
 }
 
@@ -349,7 +351,8 @@ HARNESS_TEST(test_missing_core_of_a_member, harness_on(NULL))
     harness_run(w, 2, GBA_PATH_SOFTWARE);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     expect_lines(2);
-    expect_line("test: member 1: barrier 1 of 2 cores stalled for 4 s; missing cores: core 0");
+    expect_line("test: member 1: barrier 1 (cores) stalled for 4 s: 1 of 2 cores have arrived; "
+                "missing: core 0");
     expect_line("test: barrier 1 (software) stalled");
     expect_line("missing: member 1");
 }

@@ -116,8 +116,6 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
     a->messages = (struct gba_common_messages){
         .comm = module->comm, .tag = {GBA_COMMON_TAG_TRANSPORT, GBA_COMMON_TAG_DEGRADED}};
     gba_common_remote_init(&a->remote, &a->messages);
-    snprintf(a->name, sizeof a->name, "%.40s (id %u)", gba_compat_comm_name(module->comm),
-             GBA_COMM_ID(module->comm));
     a->attr.remote = &a->remote;
     a->attr.nonblocking = true;
     gba_common_progress_open(NULL);
@@ -163,6 +161,22 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
         return false;
     gba_common_decline(&module->base, status, survey.reporter, text);
     return true;
+}
+
+void gba_coll_name(void *owner, char *text, size_t len)
+{
+    const gba_coll_module_t *module = owner;
+
+    snprintf(text, len, "%.40s (id %u)", gba_compat_comm_name(module->comm),
+             GBA_COMM_ID(module->comm));
+}
+
+uint64_t gba_coll_id(const void *owner)
+{
+    const gba_coll_module_t *module = owner;
+
+    /* Disjoint communicators may have the same number. */
+    return (uint64_t)gba_coll_agree_peer(owner, 0) << 32 | GBA_COMM_ID(module->comm);
 }
 
 int gba_coll_agree_peer(const void *owner, uint32_t member)

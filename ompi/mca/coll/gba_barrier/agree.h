@@ -84,6 +84,10 @@ bool gba_coll_agree_due(const gba_coll_module_t *module);
  */
 bool gba_coll_agree_declines(gba_coll_module_t *module);
 
+/* For gba_common_framework: the name and the number of a communicator. */
+void gba_coll_name(void *owner, char *text, size_t len);
+uint64_t gba_coll_id(const void *owner);
+
 /* For gba_common_framework: the rank of a member in MPI_COMM_WORLD. */
 int gba_coll_agree_peer(const void *owner, uint32_t member);
 
@@ -110,15 +114,5 @@ void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, u
  */
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module);
 void gba_coll_report_unagreed_end(gba_coll_module_t *module);
-
-/* stall.c */
-
-/* Before and after a blocking barrier on the fallback, or an agreement: report it if it stalls
- * (stuck_after). what: "fallback" or "agreement". Thread-safe on different modules. */
-void gba_coll_stall_begin(gba_coll_module_t *module, const char *what);
-void gba_coll_stall_end(gba_coll_module_t *module);
-
-/* When the component closes. */
-void gba_coll_stall_close(void);
 
 #endif

@@ -17,9 +17,9 @@ static int barrier_fallback(gba_coll_module_t *module)
     int rc;
 
     gba_coll_report_unagreed_begin(module);
-    gba_coll_stall_begin(module, "fallback");
+    gba_common_stall_begin(&module->base, "fallback", gba_common_number(&module->base) + 1);
     rc = gba_coll_fallback_barrier(module);
-    gba_coll_stall_end(module);
+    gba_common_stall_end(&module->base);
     module->base.fallbacks++;
     return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;
 }
@@ -30,11 +30,8 @@ static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
     gba_status_t status = GBA_OK;
 
     if (gba_coll_agree_due(module)) {
-        if (!gba_coll_agree_declines(module)) {
-            gba_coll_stall_begin(module, "agreement");
+        if (!gba_coll_agree_declines(module))
             status = gba_common_agree(&module->base);
-            gba_coll_stall_end(module);
-        }
         return GBA_OK == status ? gba_coll_barrier(module->comm, &module->super)
                                 : gba_coll_error(status);
     }

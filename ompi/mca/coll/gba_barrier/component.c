@@ -47,7 +47,7 @@ static int component_open(void)
 static int component_close(void)
 {
     gba_coll_ibarrier_close();
-    gba_coll_stall_close();
+    gba_common_stall_close();
     gba_common_notifications_stop();
     gba_common_modules_close();
     if (!gba_coll->abi_differs)
@@ -96,6 +96,8 @@ const struct gba_common_framework gba_common_framework = {
     .label = "coll gba_barrier",
     .ids = GBA_COMMON_IDS_COLL,
     .name_member = gba_coll_name_member,
+    .name_team = gba_coll_name,
+    .id = gba_coll_id,
     .world = notifications_world,
     .peer = gba_coll_agree_peer,
     .prepare = gba_coll_agree_prepare,

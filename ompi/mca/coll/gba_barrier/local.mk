@@ -19,8 +19,7 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/ibarrier.c \
 	ompi/mca/coll/gba_barrier/request.c \
 	ompi/mca/coll/gba_barrier/persistent.c \
-	ompi/mca/coll/gba_barrier/report.c \
-	ompi/mca/coll/gba_barrier/stall.c
+	ompi/mca/coll/gba_barrier/report.c
 mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)

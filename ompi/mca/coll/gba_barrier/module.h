@@ -48,12 +48,6 @@ typedef struct gba_coll_module {
     /* Barriers on the fallback before the agreement. The same on all members. */
     unsigned agree_after;
     char *label; /* see gba_coll_report_unagreed_begin; NULL: none */
-    /* A blocking barrier that libgba does not see, under gba_common.lock; see stall.c. */
-    struct {
-        const char *what;
-        uint64_t began; /* ns; 0: none */
-        bool reported, reporter;
-    } stall;
     /* Nonblocking barriers, under component.queue_lock: */
     gba_coll_request_t *queue, **queue_last;
     bool begun; /* the first one is in progress, not an agreement before it */

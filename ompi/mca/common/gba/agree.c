@@ -52,13 +52,18 @@ static gba_status_t runtime_fallback(void *ctx)
     return gba_common_framework.fallback(((struct gba_common_module *)ctx)->owner);
 }
 
+static void runtime_name_team(void *ctx, char *text, size_t len)
+{
+    gba_common_framework.name_team(((struct gba_common_module *)ctx)->owner, text, len);
+}
+
 static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
 {
     gba_common_framework.name_member(((struct gba_common_module *)ctx)->owner, rank, text, len);
 }
 
-/* Prepare an agreement. */
-static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
+/* Prepare an agreement. number: of the barrier. */
+static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, uint64_t number)
 {
     struct gba_common_agreement *a = calloc(1, sizeof *a);
     gba_team_stats_t stats = {.trials = 0};
@@ -66,6 +71,7 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
 
     if (a == NULL)
         return GBA_ERR_NOMEM;
+    gba_common_stall_begin(m, "agreement", number);
     m->agreement = a;
     a->due = due;
     if (m->team != NULL) {
@@ -86,7 +92,13 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
                                       .notify = gba_common_notify,
                                       .prepare = runtime_prepare,
                                       .agreed = runtime_agreed,
-                                      .name_member = runtime_name_member};
+                                      .name_member = runtime_name_member,
+                                      .name_team = runtime_name_team,
+                                      .job = gba_common.job,
+                                      .process = gba_common_process,
+                                      .abort = gba_common_stall_abort};
+    a->attr.barriers = m->fallbacks;
+    gba_common_framework.name_team(m->owner, a->name, sizeof a->name);
     a->attr.oversubscribed = gba_common_oversubscribed();
     if (0 == m->rank)
         a->attr.id = gba_common_notifications_id();
@@ -146,6 +158,7 @@ static gba_status_t agree_follow(struct gba_common_module *m, gba_team_t *team)
  * barrier as well, and reports the error. */
 static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, gba_team_t *team)
 {
+    gba_common_stall_end(m);
     if (GBA_OK == status)
         status = agree_follow(m, team);
     else if (m->team != NULL)
@@ -166,7 +179,7 @@ gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block)
 
 gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due)
 {
-    gba_status_t status = agree_begin(m, due);
+    gba_status_t status = agree_begin(m, due, gba_common_number(m) + 1);
 
     if (GBA_OK == status)
         status = gba_agree_start(m->team, due, &m->agreement->attr, &m->agreement->oob,
@@ -185,7 +198,7 @@ gba_status_t gba_common_agree_test(struct gba_common_module *m)
 gba_status_t gba_common_agree(struct gba_common_module *m)
 {
     gba_team_t *team = NULL;
-    gba_status_t status = agree_begin(m, GBA_DUE_CREATE);
+    gba_status_t status = agree_begin(m, GBA_DUE_CREATE, gba_common_number(m) + 1);
 
     if (GBA_OK == status)
         status = gba_team_create(&m->agreement->attr, &m->agreement->oob, &team);
@@ -195,7 +208,7 @@ gba_status_t gba_common_agree(struct gba_common_module *m)
 static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
 {
     struct gba_common_module *m = ctx;
-    gba_status_t status = agree_begin(m, due);
+    gba_status_t status = agree_begin(m, due, gba_common_number(m));
 
     if (GBA_OK != status)
         return status;

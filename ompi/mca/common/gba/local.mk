@@ -26,6 +26,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = gba/base/json.h gba/base/json.c \
 	ompi/mca/common/gba/processors.c \
 	ompi/mca/common/gba/progress.c \
 	ompi/mca/common/gba/report.c \
+	ompi/mca/common/gba/stall.c \
 	ompi/mca/common/gba/totals.c \
 	gba/algo/exchange.h gba/algo/exchange.c \
 	gba/base/batch_job.c gba/base/process.c gba/base/mca_names.h gba/base/mca_names.c gba/base/near.h

@@ -11,12 +11,29 @@ void gba_common_module_init(struct gba_common_module *m, void *owner)
 void gba_common_module_open(struct gba_common_module *m)
 {
     opal_mutex_lock(&gba_common.lock);
+    if ('\0' == gba_common.job[0])
+        gba_compat_job_name(gba_common.job, sizeof gba_common.job);
+    gba_where_join(gba_common.job, OPAL_PROC_MY_NAME.vpid);
     m->next = gba_common.modules;
     m->link = &gba_common.modules;
     if (m->next != NULL)
         m->next->link = &m->next;
     gba_common.modules = m;
     opal_mutex_unlock(&gba_common.lock);
+}
+
+uint64_t gba_common_number(const struct gba_common_module *m)
+{
+    gba_team_stats_t stats = {.rounds = 0};
+
+    if (m->team != NULL)
+        gba_team_stats(m->team, &stats);
+    return stats.rounds + m->fallbacks;
+}
+
+uint32_t gba_common_process(void *m, uint32_t member)
+{
+    return (uint32_t)gba_common_framework.peer(((struct gba_common_module *)m)->owner, member);
 }
 
 /* With the lock held. */

@@ -55,6 +55,10 @@ struct gba_common_module {
     struct gba_common_exchange *exchange;   /* of agreements; NULL until the first one */
     gba_status_t declined;                  /* not GBA_OK: why there is no team */
     unsigned long long fallbacks;           /* barriers on the fallback */
+    struct {
+        const char *what; /* it waits for; NULL: it does not */
+        gba_stall_t watch;
+    } stall; /* see stall.c; under gba_common.lock */
     struct gba_common_tally tally;
     struct gba_common_module *next, **link; /* in gba_common.modules; link NULL: not in the list */
 };
@@ -68,6 +72,7 @@ struct gba_common {
     enum gba_site site;          /* the file of the site, until the user sets disable */
     char site_why[GBA_SITE_WHY]; /* unless active: why */
     gba_params_t params;         /* checked copy, from open on */
+    char job[64];                /* as gba_compat_job_name */
     bool enabled;                /* not disabled, and all parameters are valid */
     bool device_set;             /* the user set device_path */
     bool device_asked;       /* the user set it to another value than "none", or set device_list */
@@ -109,6 +114,10 @@ struct gba_common_framework {
     uint64_t ids;      /* GBA_COMMON_IDS_* */
     /* The name of a member for the user, "rank 3 on hostb". */
     void (*name_member)(void *owner, uint32_t rank, char *text, size_t len);
+    /* The name of the communicator or set, for the user, and a number of it, the same on all
+     * members, and different on the sets and communicators of one member. */
+    void (*name_team)(void *owner, char *text, size_t len);
+    uint64_t (*id)(const void *owner);
     /* A communicator of the whole job with the ranks of MPI_COMM_WORLD, for failure notifications;
      * a different one for each component. */
     struct ompi_communicator_t *(*world)(void);
@@ -214,6 +223,26 @@ gba_status_t gba_common_agree(struct gba_common_module *m);
 /* Count a barrier that the fallback has completed, and agree on what is due. Returns as
  * gba_barrier_end. Collective, blocks. */
 gba_status_t gba_common_fallback_end(struct gba_common_module *m);
+
+/* The barriers so far: the number of the last one, for reports. By the thread that makes them. */
+uint64_t gba_common_number(const struct gba_common_module *m);
+
+/* The rank of a member in the job, for gba_runtime_t. */
+uint32_t gba_common_process(void *m, uint32_t member);
+
+/* stall.c */
+
+/* Before and after a blocking barrier on the fallback, and an agreement: report it if it stalls
+ * (stuck_after). what: "fallback" or "agreement". number: of the barrier. Thread-safe on different
+ * modules. */
+void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint64_t number);
+void gba_common_stall_end(struct gba_common_module *m);
+
+/* End the job, because a barrier has stalled for abort_after; for gba_runtime_t. */
+void gba_common_stall_abort(void *unused);
+
+/* When the component closes. */
+void gba_common_stall_close(void);
 
 /* progress.c */
 

@@ -43,7 +43,6 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
         status = gba_scoll_slab_agree(module);
     if (GBA_OK != status)
         return status;
-    gba_scoll_name_set(module->set, a->name, sizeof a->name);
     a->params.offload_after = 0; /* those barriers precede the team */
     a->attr.device_status = device_refused(module);
     a->attr.remote = gba_scoll_remote_init(module, renegotiation);

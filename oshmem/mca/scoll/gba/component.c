@@ -46,6 +46,7 @@ static int component_open(void)
 static int component_close(void)
 {
     gba_common_modules_close();
+    gba_common_stall_close();
     gba_common_notifications_drain();
     gba_common_notifications_stop();
     gba_scoll_slab_memory_close();
@@ -89,6 +90,8 @@ const struct gba_common_framework gba_common_framework = {
     .label = "scoll gba",
     .ids = GBA_COMMON_IDS_SCOLL,
     .name_member = gba_scoll_name_member,
+    .name_team = gba_scoll_name,
+    .id = gba_scoll_id,
     .world = notifications_world,
     .peer = gba_scoll_peer,
     .prepare = gba_scoll_agree_prepare,

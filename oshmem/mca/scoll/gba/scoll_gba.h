@@ -164,7 +164,9 @@ void gba_scoll_messages(const gba_scoll_module_t *module, enum gba_scoll_message
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len);
 void gba_scoll_name_pe(uint32_t pe, char *text, size_t len);
 
-/* For gba_common_framework; name_member as name_pe. */
+/* For gba_common_framework; name_member as name_pe, name as name_set. */
+void gba_scoll_name(void *owner, char *text, size_t len);
+uint64_t gba_scoll_id(const void *owner);
 int gba_scoll_peer(const void *owner, uint32_t member);
 void gba_scoll_name_member(void *owner, uint32_t rank, char *text, size_t len);
 

@@ -63,6 +63,21 @@ void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len)
                  (int)set->proc_vpids[count - 1], second - first);
 }
 
+void gba_scoll_name(void *owner, char *text, size_t len)
+{
+    gba_scoll_name_set(((const gba_scoll_module_t *)owner)->set, text, len);
+}
+
+uint64_t gba_scoll_id(const void *owner)
+{
+    const gba_scoll_module_t *module = owner;
+    uint64_t id = GBA_COMMON_IDS_SCOLL;
+
+    for (int i = 0; i < module->set->proc_count; i++)
+        id = id * UINT64_C(0x100000001b3) + module->set->proc_vpids[i];
+    return id;
+}
+
 void gba_scoll_name_pe(uint32_t pe, char *text, size_t len)
 {
     opal_process_name_t name = *OMPI_PROC_MY_NAME;

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one reporter of stalled barriers, of processes, threads and GPUs: when to report, and in
+ * which words. Who has arrived is known to the caller, or else by the status pages of the host.
+ */
+#include "gba/stall.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/base/log.h"
+#include "gba/base/where.h"
+
+#define NAMED 8u /* missing members, and places, that a report names */
+
+/* The job ends so much later if this member has not reported the stall, but another one has, ns. */
+#define END_NS UINT64_C(5000000000)
+
+void gba_stall_begin(gba_stall_t *stall, const char *name, uint64_t id, uint64_t number,
+                     gba_where_kind_t kind, uint64_t after, uint64_t end, uint64_t now)
+{
+    *stall = (gba_stall_t){.place = {.id = id, .number = number, .since = now, .kind = kind},
+                           .due = 0 == after ? UINT64_MAX : now + after,
+                           .end = 0 == end ? UINT64_MAX : now + end};
+    if (stall->due > stall->end)
+        stall->due = stall->end;
+    if ('\0' != name[0]) /* else the caller names it when it is long */
+        snprintf(stall->place.name, sizeof stall->place.name, "%s", name);
+}
+
+bool gba_stall_look(gba_stall_t *stall, uint64_t now)
+{
+    const uint64_t waited = now - stall->place.since;
+
+    if (0 == stall->number && GBA_WHERE_NONE != stall->place.kind && waited >= GBA_STALL_SEEN_NS)
+        stall->number = gba_where_enter(&stall->place) + 1;
+    if (now < stall->due)
+        return false;
+    stall->due = now + waited;
+    if (now < stall->end && stall->due > stall->end)
+        stall->due = stall->end; /* the report precedes the end */
+    return true;
+}
+
+bool gba_stall_ends(const gba_stall_t *stall, uint64_t now)
+{
+    return now >= stall->end && (stall->reported || now - stall->end >= END_NS);
+}
+
+void gba_stall_end(gba_stall_t *stall, const char *name, uint64_t now)
+{
+    gba_where_leave(stall->number - 1);
+    stall->number = 0;
+    if (stall->reported)
+        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", name,
+                (unsigned long long)stall->place.number,
+                (unsigned long long)((now - stall->place.since) / 1000000000u));
+    stall->reported = false;
+}
+
+/* ------------------------------------------------------------------------- who is missing --- */
+
+struct sight {
+    const gba_stall_t *stall;
+    const gba_stall_view_t *view;
+    struct gba_where_job job;
+};
+
+static const gba_where_process_t *process_of(const struct sight *sight, uint32_t member)
+{
+    const gba_stall_view_t *view = sight->view;
+
+    if (view->job == NULL)
+        return NULL;
+    return gba_where_job_find(&sight->job,
+                              view->process != NULL ? view->process(view->ctx, member) : member);
+}
+
+/* Whether a process is in the stalled barrier. */
+static bool process_waits(const struct sight *sight, const gba_where_process_t *process)
+{
+    for (uint32_t i = 0; i < process->count; i++)
+        if (process->places[i].id == sight->stall->place.id &&
+            process->places[i].number == sight->stall->place.number)
+            return true;
+    return false;
+}
+
+static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
+{
+    const gba_where_process_t *process;
+
+    if (sight->view->arrived != NULL)
+        return sight->view->arrived(sight->view->ctx, member);
+    if (member == sight->view->rank)
+        return GBA_ARRIVED_YES;
+    process = process_of(sight, member);
+    if (process == NULL)
+        return GBA_ARRIVED_UNKNOWN;
+    return process_waits(sight, process) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+/* Missing members that are at the same place. */
+struct crowd {
+    const gba_where_process_t *first;
+    uint32_t members;
+    char names[240];
+};
+
+static bool same_place(const gba_where_process_t *a, const gba_where_process_t *b)
+{
+    const gba_where_t *left = a->count > 0 ? a->places : &a->last;
+    const gba_where_t *right = b->count > 0 ? b->places : &b->last;
+
+    return a->count == b->count && left->kind == right->kind && left->id == right->id &&
+           left->number == right->number && 0 == strcmp(left->call, right->call);
+}
+
+static void crowd_add(struct crowd crowds[NAMED], const gba_where_process_t *process,
+                      const char *name)
+{
+    struct crowd *crowd = crowds;
+    size_t used;
+
+    while (crowd < crowds + NAMED && crowd->members > 0 && !same_place(crowd->first, process))
+        crowd++;
+    if (crowd == crowds + NAMED)
+        return;
+    if (0 == crowd->members++)
+        crowd->first = process;
+    used = strlen(crowd->names);
+    if (crowd->members <= 4) /* enough to find one of them */
+        snprintf(crowd->names + used, sizeof crowd->names - used, "%s%.60s (pid %u)",
+                 1 == crowd->members ? "" : ", ", name, process->pid);
+}
+
+/* A line for each place. */
+static void crowds_print(const struct crowd crowds[NAMED], char *places, size_t len)
+{
+    char text[512], more[32] = "";
+    size_t used = 0;
+
+    for (const struct crowd *crowd = crowds; crowd < crowds + NAMED && used < len; crowd++) {
+        if (0 == crowd->members)
+            break;
+        gba_where_text(crowd->first, text, sizeof text);
+        if (crowd->members > 4)
+            snprintf(more, sizeof more, " and %u more", crowd->members - 4);
+        used += (size_t)snprintf(places + used, len - used, "%s%s%s: %s", 0 == used ? "" : "\n",
+                                 crowd->names, crowd->members > 4 ? more : "", text);
+    }
+}
+
+void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_stall_seen_t *seen)
+{
+    struct sight sight = {.stall = stall, .view = view};
+    struct crowd crowds[NAMED] = {{.members = 0}};
+    const gba_where_process_t *process;
+    size_t used = 0;
+    char one[128];
+
+    memset(seen, 0, sizeof *seen);
+    seen->first = view->size;
+    gba_where_job_read(view->job, &sight.job);
+    for (uint32_t member = 0; member < view->size; member++) {
+        gba_arrived_t state = member_arrived(&sight, member);
+
+        seen->unknown += GBA_ARRIVED_UNKNOWN == state;
+        seen->arrived += GBA_ARRIVED_YES == state;
+        if (GBA_ARRIVED_YES == state && member < seen->first)
+            seen->first = member;
+        seen->next |= GBA_ARRIVED_NO == state && member == (view->rank + 1) % view->size;
+        if (GBA_ARRIVED_NO != state)
+            continue;
+        view->name_member(view->ctx, member, one, sizeof one);
+        process = process_of(&sight, member);
+        if (process != NULL)
+            crowd_add(crowds, process, one);
+        if (seen->missing++ < NAMED && used < sizeof seen->names)
+            used += (size_t)snprintf(seen->names + used, sizeof seen->names - used, "%s%s",
+                                     0 == used ? "" : ", ", one);
+    }
+    if (seen->missing > NAMED && used < sizeof seen->names)
+        snprintf(seen->names + used, sizeof seen->names - used, " and %u more",
+                 seen->missing - NAMED);
+    crowds_print(crowds, seen->places, sizeof seen->places);
+    gba_where_job_free(&sight.job);
+}
+
+void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
+                      const gba_stall_seen_t *seen, const char *note, uint64_t now)
+{
+    char unknown[64] = "";
+    const char *line = seen->places;
+
+    stall->reported = true;
+    if (seen->unknown > 0)
+        snprintf(unknown, sizeof unknown, " (%u not visible to this process)", seen->unknown);
+    gba_log(
+        GBA_LOG_TEAM, "%s: barrier %llu (%s) stalled for %llu s: %u of %u %s have arrived%s%s%s%s",
+        view->name, (unsigned long long)stall->place.number, view->path,
+        (unsigned long long)((now - stall->place.since) / 1000000000u), seen->arrived, view->size,
+        view->of, unknown, '\0' == seen->names[0] ? "" : "; missing: ", seen->names, note);
+    for (size_t length; '\0' != *line; line += length + ('\n' == line[length])) {
+        length = strcspn(line, "\n");
+        gba_log(GBA_LOG_TEAM, "%s: %.*s", view->name, (int)length, line);
+    }
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Status pages: where each process is. A page is an anonymous file, which its process keeps open
+ * and mapped. Readers find it in /proc by its name, so nothing has to be announced, and nothing
+ * outlives the process. A reader copies the page with one read: no other process can hinder it by
+ * changing the size of the file.
+ */
+#include "gba/base/where.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/log.h"
+#include "gba/base/memory_file.h"
+#include "gba/base/open_files.h"
+#include "gba/base/order.h"
+#include "gba/base/process.h"
+#include "gba/base/system_status.h"
+
+#define PAGE_NAME  "gba_where"
+#define PAGE_LINK  "/memfd:" PAGE_NAME " (deleted)"
+#define PAGE_MAGIC UINT64_C(0x3145524548574247) /* "GBWHERE1", the layout of struct page */
+
+/* A place. Both sequences are odd while it is written; a reader takes it if they are equal and
+ * even. The writer changes `after` first and `before` last, and a reader reads them in the order of
+ * the memory. */
+struct slot {
+    gba_word_t before;
+    gba_where_t where;
+    gba_word_t after;
+};
+
+struct page {
+    uint64_t magic;
+    uint32_t pid, rank; /* as the process sees itself */
+    char job[64], program[16];
+    struct slot last, slots[GBA_WHERE_MOST];
+};
+_Static_assert(sizeof(struct page) <= 4096, "GBA_WHERE_MOST is too large for a page");
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the writers in this process */
+static struct page *page;                                /* NULL: none */
+
+/* Under the lock. Acquire: no store to the place precedes that to `after`. Release: pairs with the
+ * kernel's copy for a reader. */
+static void slot_write(struct slot *slot, const gba_where_t *where)
+{
+    const uint64_t sequence = gba_word_load_relaxed(&slot->before) + 2;
+
+    (void)gba_word_add_acq_rel(&slot->after, 1);
+    slot->where = *where;
+    gba_word_store_release(&slot->before, sequence);
+    gba_word_store_release(&slot->after, sequence);
+}
+
+/* The page of a process that has forked is in both processes, and belongs to the first. */
+static bool page_is_own(void)
+{
+    return page != NULL && page->pid == (uint32_t)getpid();
+}
+
+static void page_fill(struct page *made, const char *job, uint32_t rank)
+{
+    FILE *file = fopen("/proc/self/comm", "re");
+
+    made->pid = (uint32_t)getpid();
+    made->rank = rank;
+    snprintf(made->job, sizeof made->job, "%s", job);
+    if (file != NULL) {
+        if (fgets(made->program, sizeof made->program, file) != NULL)
+            made->program[strcspn(made->program, "\n")] = '\0';
+        fclose(file);
+    }
+    made->magic = PAGE_MAGIC; /* the page has no other reader yet that could find it half made */
+}
+
+void gba_where_join(const char *job, uint32_t rank)
+{
+    struct page *made = MAP_FAILED;
+    int file = -1;
+
+    pthread_mutex_lock(&lock);
+    if (page_is_own())
+        goto unlock;
+    file = gba_memory_file(PAGE_NAME);
+    if (file < 0 || 0 != ftruncate(file, sizeof *made))
+        goto close_file;
+    made = gba_map_shared(sizeof *made, PROT_READ | PROT_WRITE, 0, file, 0);
+    if (MAP_FAILED == made)
+        goto close_file;
+    page_fill(made, job, rank);
+    page = made;
+    file = -1; /* open as long as the process */
+close_file:
+    if (file >= 0)
+        close(file);
+unlock:
+    pthread_mutex_unlock(&lock);
+}
+
+int gba_where_enter(const gba_where_t *where)
+{
+    int number = -1;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; page_is_own() && i < (int)GBA_WHERE_MOST && number < 0; i++)
+        if (GBA_WHERE_NONE == page->slots[i].where.kind)
+            number = i;
+    if (number >= 0)
+        slot_write(&page->slots[number], where);
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+void gba_where_leave(int number)
+{
+    static const gba_where_t none = {.kind = GBA_WHERE_NONE};
+    gba_where_t last;
+
+    if (number < 0)
+        return;
+    pthread_mutex_lock(&lock);
+    if (page_is_own()) {
+        last = page->slots[number].where;
+        last.since = gba_clock_ns();
+        slot_write(&page->last, &last);
+        slot_write(&page->slots[number], &none);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* --------------------------------------------------------------------------------- readers --- */
+
+struct search {
+    const char *job;
+    gba_status_t (*take)(void *ctx, const gba_where_process_t *process);
+    void *ctx;
+    uint32_t pid, own; /* of the process: in /proc, and as it sees itself */
+};
+
+/* Another process has written it: terminate it, and leave nothing that a terminal would obey. */
+static void text_take(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+
+    for (; i + 1 < bytes && '\0' != from[i]; i++)
+        to[i] = (char)(isprint((unsigned char)from[i]) ? from[i] : '?');
+    to[i] = '\0';
+}
+
+static bool slot_take(gba_where_t *to, const struct slot *slot)
+{
+    if (slot->before != slot->after || 0 != slot->before % 2 ||
+        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_CALL_ONLY)
+        return false;
+    *to = slot->where;
+    text_take(to->name, slot->where.name, sizeof to->name);
+    text_take(to->call, slot->where.call, sizeof to->call);
+    return true;
+}
+
+static void page_take(gba_where_process_t *process, const struct page *copy)
+{
+    memset(process, 0, sizeof *process);
+    text_take(process->job, copy->job, sizeof process->job);
+    text_take(process->program, copy->program, sizeof process->program);
+    process->rank = copy->rank;
+    (void)slot_take(&process->last, &copy->last);
+    for (uint32_t i = 0; i < GBA_WHERE_MOST; i++)
+        process->count += slot_take(&process->places[process->count], &copy->slots[i]);
+}
+
+static gba_status_t file_take(void *ctx, const struct gba_open_file *file)
+{
+    const struct search *search = ctx;
+    gba_where_process_t process;
+    struct page copy = {.magic = 0};
+    struct stat st = {.st_uid = 0};
+    ssize_t got;
+    int fd;
+
+    if (0 != strcmp(file->target, PAGE_LINK))
+        return GBA_INPROGRESS;
+    fd = openat(file->directory, file->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return GBA_INPROGRESS;
+    got = pread(fd, &copy, sizeof copy, 0);
+    (void)fstat(fd, &st);
+    close(fd);
+    if (got != (ssize_t)sizeof copy || PAGE_MAGIC != copy.magic || copy.pid != search->own)
+        return GBA_INPROGRESS;
+    page_take(&process, &copy);
+    if (search->job != NULL && 0 != strcmp(process.job, search->job))
+        return GBA_INPROGRESS;
+    process.pid = search->pid;
+    process.user = st.st_uid;
+    return search->take(search->ctx, &process);
+}
+
+/* The number of a process in its own PID namespace, the last one of NSpid; 0: it has ended. */
+static uint32_t own_number(int proc, const char *pid)
+{
+    char path[32], line[256];
+    uint32_t number = 0;
+    FILE *file = NULL;
+    int fd;
+
+    snprintf(path, sizeof path, "%.16s/status", pid);
+    fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        file = fdopen(fd, "r");
+    if (file == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    while (fgets(line, sizeof line, file) != NULL)
+        if (0 == strncmp(line, "NSpid:", 6))
+            number = (uint32_t)strtoul(strrchr(line, '\t') + 1, NULL, 10);
+    fclose(file);
+    return number;
+}
+
+gba_status_t gba_where_read(const char *job,
+                            gba_status_t (*take)(void *ctx, const gba_where_process_t *process),
+                            void *ctx)
+{
+    struct search search = {.job = job, .take = take, .ctx = ctx};
+    gba_status_t status = GBA_INPROGRESS;
+    const struct dirent *entry;
+    DIR *proc = opendir("/proc");
+
+    if (proc == NULL)
+        return gba_system_status(errno);
+    while (GBA_INPROGRESS == status && (entry = readdir(proc)) != NULL) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        search.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        search.own = own_number(dirfd(proc), entry->d_name);
+        if (0 != search.own)
+            status = gba_open_files(dirfd(proc), entry->d_name, file_take, &search);
+    }
+    closedir(proc);
+    return status;
+}
+
+static gba_status_t job_take(void *ctx, const gba_where_process_t *process)
+{
+    struct gba_where_job *list = ctx;
+
+    if (list->count == list->room) {
+        uint32_t room = list->room > 0 ? 2 * list->room : 16;
+        gba_where_process_t *more = realloc(list->processes, room * sizeof *more);
+
+        if (more == NULL)
+            return GBA_ERR_NOMEM;
+        list->processes = more;
+        list->room = room;
+    }
+    list->processes[list->count++] = *process;
+    return GBA_INPROGRESS;
+}
+
+void gba_where_job_read(const char *job, struct gba_where_job *list)
+{
+    *list = (struct gba_where_job){.count = 0};
+    if (job != NULL)
+        (void)gba_where_read(job, job_take, list);
+}
+
+void gba_where_job_free(struct gba_where_job *list)
+{
+    free(list->processes);
+}
+
+const gba_where_process_t *gba_where_job_find(const struct gba_where_job *list, uint32_t rank)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->processes[i].rank == rank)
+            return &list->processes[i];
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------- words --- */
+
+static size_t add(char *text, size_t len, size_t used, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static size_t add(char *text, size_t len, size_t used, const char *format, ...)
+{
+    va_list list;
+    int wrote;
+
+    if (used >= len)
+        return used;
+    va_start(list, format);
+    wrote = vsnprintf(text + used, len - used, format, list);
+    va_end(list);
+    return wrote < 0 ? used : used + (size_t)wrote;
+}
+
+/* Times of other processes may be in the future, or nonsense. */
+static unsigned long long seconds_since(uint64_t since)
+{
+    const uint64_t now = gba_clock_ns();
+
+    return since < now ? (now - since) / 1000000000u : 0;
+}
+
+/* The barrier of a place: "barrier 2 of work". */
+static size_t add_barrier(char *text, size_t len, size_t used, const gba_where_t *where)
+{
+    if ('\0' != where->call[0])
+        return add(text, len, used, "%s%s%s", where->call, '\0' != where->name[0] ? " on " : "",
+                   where->name);
+    return add(text, len, used, "barrier %llu of %s", (unsigned long long)where->number,
+               where->name);
+}
+
+void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
+{
+    static const char *const verbs[] = {[GBA_WHERE_NONE] = "",
+                                        [GBA_WHERE_BARRIER] = "waits in ",
+                                        [GBA_WHERE_NONBLOCKING] = "has begun nonblocking ",
+                                        [GBA_WHERE_CALL_ONLY] = "is in "};
+    const gba_where_t *last = &process->last;
+    struct gba_process state;
+    size_t used = 0;
+
+    text[0] = '\0';
+    gba_process_read(process->pid, &state);
+    if (GBA_PROCESS_GONE == state.state || GBA_PROCESS_STOPPED == state.state)
+        used = add(text, len, used, "%s, ",
+                   GBA_PROCESS_GONE == state.state ? "has ended" : "is stopped");
+    for (uint32_t i = 0; i < process->count; i++) {
+        const gba_where_t *where = &process->places[i];
+
+        used = add(text, len, used, "%s%s", 0 == i ? "" : ", and ", verbs[where->kind]);
+        used = add_barrier(text, len, used, where);
+        used = add(text, len, used, " for %llu s", seconds_since(where->since));
+    }
+    if (process->count > 0)
+        return;
+    used = add(text, len, used, "is in no barrier");
+    if (GBA_WHERE_NONE == last->kind)
+        return;
+    used = add(text, len, used, "; it has waited last in ");
+    used = add_barrier(text, len, used, last);
+    (void)add(text, len, used, ", until %llu s ago", seconds_since(last->since));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The status pages of the processes of a job, for the reports of stalls. */
+#ifndef GBA_BASE_WHERE_H
+#define GBA_BASE_WHERE_H
+
+#include "gba/stall.h"
+
+/* The processes of a job on this host. */
+struct gba_where_job {
+    gba_where_process_t *processes;
+    uint32_t count, room;
+};
+
+/* Read them. What cannot be read is missing. list: set; gba_where_job_free frees it. Thread-safe.
+ */
+void gba_where_job_read(const char *job, struct gba_where_job *list);
+void gba_where_job_free(struct gba_where_job *list);
+
+/* The process with that rank; NULL: it is not on this host, or not visible. */
+const gba_where_process_t *gba_where_job_find(const struct gba_where_job *list, uint32_t rank);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stalled barriers: who is missing, and where. Each process that waits for a long time, or whose
+ * runtime says so, has a status page: memory which other processes of its user on the same host can
+ * read, and which ends with it. It says in which barriers the process is. The reports of stalled
+ * barriers, gba_info --jobs, and gba_perf read these pages.
+ */
+#ifndef GBA_STALL_H
+#define GBA_STALL_H
+
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GBA_WHERE_NAME 64u
+#define GBA_WHERE_CALL 48u
+#define GBA_WHERE_MOST 20u /* places of a process: the page has 4096 bytes */
+
+/* What a process does at a place. */
+typedef enum gba_where_kind {
+    GBA_WHERE_NONE = 0,
+    GBA_WHERE_BARRIER = 1,     /* it waits in a barrier */
+    GBA_WHERE_NONBLOCKING = 2, /* it has begun a barrier, which is not complete */
+    GBA_WHERE_CALL_ONLY = 3    /* it is in the call, which is no barrier of libgba */
+} gba_where_kind_t;
+
+/* A place where a process is. */
+typedef struct gba_place {
+    uint64_t id;     /* of the communicator, the same on all members in the job; 0: unknown */
+    uint64_t number; /* of the barrier, from 1; 0: none */
+    uint64_t since;  /* CLOCK_MONOTONIC, ns: when it began; of the last place: when it ended */
+    uint64_t kind;   /* gba_where_kind_t */
+    char name[GBA_WHERE_NAME]; /* of the communicator */
+    char call[GBA_WHERE_CALL]; /* such as "MPI_Recv, at s.c:10"; "": a barrier */
+} gba_where_t;
+
+/* What the status page of a process says. */
+typedef struct gba_where_process {
+    char job[64];       /* the name that its launcher gave the job */
+    char program[16];   /* the first letters of its name */
+    uint32_t rank;      /* in the job; UINT32_MAX: unknown */
+    uint32_t pid, user; /* as the reader sees them */
+    uint32_t count;     /* of places */
+    gba_where_t last;   /* the last one that it has left; kind GBA_WHERE_NONE: none */
+    gba_where_t places[GBA_WHERE_MOST];
+} gba_where_process_t;
+
+/*
+ * Make the status page of this process, unless it has one. Where that is not possible, other
+ * processes do not see where this one is; that is no error. job: the same text for all processes of
+ * the job, and another one than that of any other job of this user; copied. rank: 0 to UINT32_MAX -
+ * 1. Thread-safe. Not collective.
+ */
+GBA_EXPORT void gba_where_join(const char *job, uint32_t rank);
+
+/*
+ * Say that this process is at a place. place: copied. Returns the number of the place for
+ * gba_where_leave; -1: the process has no page, or GBA_WHERE_MOST places. Thread-safe: each thread
+ * may be at several places. Not collective. Takes a lock.
+ */
+GBA_EXPORT int gba_where_enter(const gba_where_t *place);
+
+/* Say that this process has left a place. number: of gba_where_enter; -1 is allowed. Thread-safe.
+ * Not collective. Takes a lock. */
+GBA_EXPORT void gba_where_leave(int number);
+
+/*
+ * Read the status pages of this host that this process may read: those of its user, or all of them
+ * as root. job: those of this job only; NULL: of all jobs. ctx: passed to take. take: called with
+ * each process, whose memory ends with the call, until it returns another status than
+ * GBA_INPROGRESS. Returns its last status; GBA_INPROGRESS: the end of the list; GBA_ERR_NO_FILES,
+ * GBA_ERR_NOMEM or GBA_ERR_IO: the list cannot be read. Thread-safe. Not collective. Makes some
+ * system calls for each process.
+ */
+GBA_EXPORT gba_status_t gba_where_read(const char *job,
+                                       gba_status_t (*take)(void *ctx,
+                                                            const gba_where_process_t *process),
+                                       void *ctx);
+
+/*
+ * Say in words where a process is: "waits in barrier 2 of work for 6 s", or "is in no barrier; it
+ * has waited last in barrier 17 of MPI_COMM_WORLD, until 61 s ago". process: of gba_where_read.
+ * text, len: set, len bytes at most, terminated. Thread-safe. Not collective.
+ */
+GBA_EXPORT void gba_where_text(const gba_where_process_t *process, char *text, size_t len);
+
+/* A barrier that may stall, as one member sees it. Zero: none. */
+typedef struct gba_stall {
+    gba_where_t place;
+    uint64_t due; /* the next report, ns; UINT64_MAX: none */
+    uint64_t end; /* when the job ends, if the barrier has not, ns; UINT64_MAX: never */
+    int number;   /* of the place, plus 1; 0: none */
+    bool reported;
+} gba_stall_t;
+
+/*
+ * Begin to watch a barrier. stall: set. name: of the communicator, for the status page. id, number:
+ * as in gba_where_t. kind: what the process does; GBA_WHERE_NONE: the page does not show it. after:
+ * ns from now to the first report; 0: no report. end: ns from now to gba_stall_ends; 0: never. now:
+ * CLOCK_MONOTONIC, ns. Thread-safe on different stalls. Not collective.
+ */
+GBA_EXPORT void gba_stall_begin(gba_stall_t *stall, const char *name, uint64_t id, uint64_t number,
+                                gba_where_kind_t kind, uint64_t after, uint64_t end, uint64_t now);
+
+#define GBA_STALL_SEEN_NS 100000000u /* short for a person, long for a barrier */
+
+/*
+ * Look at a watched barrier, which has not ended: after GBA_STALL_SEEN_NS the status page shows it.
+ * A report is due at gba_stall_t.due, and then each time that it has waited twice as long.
+ * now: ns. Returns whether one is due. Thread-safe on different stalls. Not collective.
+ */
+GBA_EXPORT bool gba_stall_look(gba_stall_t *stall, uint64_t now);
+
+/* Whether the job has to end, because a watched barrier has not. The member that has reported the
+ * stall is the first to learn it. now: ns. Returns that. Thread-safe on different stalls. Not
+ * collective. */
+GBA_EXPORT bool gba_stall_ends(const gba_stall_t *stall, uint64_t now);
+
+/* The barrier has ended, or is not watched any more. Logs that it has if this member reported it.
+ * name: for the message. now: ns. Thread-safe on different stalls. Not collective. */
+GBA_EXPORT void gba_stall_end(gba_stall_t *stall, const char *name, uint64_t now);
+
+/* Whether a member has arrived in the current round, as far as another member can see. */
+typedef enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN } gba_arrived_t;
+
+/* What a member knows of a stalled barrier. */
+typedef struct gba_stall_view {
+    const char *name; /* of the team, for the message */
+    const char *path; /* "software", or what it waits for */
+    const char *of;   /* what its members are: "members", "cores" */
+    void *ctx;        /* passed to the functions */
+    uint32_t size, rank;
+    /* Whether a member has arrived. NULL: only the status pages know. */
+    gba_arrived_t (*arrived)(void *ctx, uint32_t member);
+    /* Print the name of a member: "rank 3 on hostb". */
+    void (*name_member)(void *ctx, uint32_t member, char *text, size_t len);
+    /* The job, for the status pages; NULL: the members are no processes of one job. And the rank of
+     * a member in it; NULL: the same number. */
+    const char *job;
+    uint32_t (*process)(void *ctx, uint32_t member);
+} gba_stall_view_t;
+
+/* What is seen of a stalled barrier. */
+typedef struct gba_stall_seen {
+    uint32_t arrived, unknown, missing;
+    uint32_t first;    /* the lowest member that has arrived; the size: none */
+    bool next;         /* the next member in the ring is missing */
+    char names[640];   /* of missing members; the caller may change it */
+    char places[1600]; /* where those on this host are; a line for each place */
+} gba_stall_seen_t;
+
+/* See who is missing, and where. stall: watched. view: its functions are called. seen: set.
+ * Thread-safe on different stalls. Not collective. Reads the status pages of the host. */
+GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view,
+                              gba_stall_seen_t *seen);
+
+/*
+ * Report a stalled barrier in the log, one line and one for each place. Of the members that see the
+ * same, one reports. stall: as of gba_stall_see. view, seen: likewise. note: the end of the line,
+ * or
+ * "". now: ns. Thread-safe on different stalls. Not collective.
+ */
+GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
+                                 const gba_stall_seen_t *seen, const char *note, uint64_t now);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The status pages of processes, and the one reporter of stalled barriers: its words and times. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "gba/stall.h"
+#include "tests/suite.h"
+#include "tests/limit.h"
+#include "tests/unit/log_catch.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static char job[64], lines[4096];
+static pid_t children[4];
+
+static void keep(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx, (void)level;
+    strncat(lines, line, sizeof lines - strlen(lines) - 2);
+    strcat(lines, "\n");
+}
+
+/* A process of the job, with a forked copy of itself, which has its page. places: NULL: none. */
+static void child_start(uint32_t rank, const gba_where_t *place)
+{
+    int ready[2];
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    children[rank] = fork();
+    if (0 == children[rank]) {
+        gba_where_join(job, rank);
+        if (place != NULL)
+            (void)gba_where_enter(place);
+        if (0 == fork())
+            usleep(100000); /* a copy of the page, which is not the process's own */
+        else if (1 == write(ready[1], "x", 1))
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void children_end(void)
+{
+    for (int i = 0; i < 4; i++)
+        if (children[i] > 0) {
+            kill(children[i], SIGKILL);
+            waitpid(children[i], NULL, 0);
+            children[i] = 0;
+        }
+}
+
+static void name_rank(void *ctx, uint32_t member, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "rank %u on h", member);
+}
+
+static gba_status_t count_one(void *ctx, const gba_where_process_t *process)
+{
+    (void)process;
+    ++*(unsigned *)ctx;
+    return GBA_INPROGRESS;
+}
+
+/* Rank 0 waits in barrier 7 of work, as rank 3 does; rank 1 in another one; rank 2 in none. */
+TEST(test_report)
+{
+    const uint64_t now = gba_clock_ns();
+    gba_where_t place = {
+        .id = 9, .number = 7, .since = now, .kind = GBA_WHERE_BARRIER, .name = "work"};
+    const gba_stall_view_t view = {.name = "work",
+                                   .path = "fallback",
+                                   .of = "members",
+                                   .size = 5,
+                                   .name_member = name_rank,
+                                   .job = job};
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+    char expected[512];
+    unsigned count = 0;
+
+    snprintf(job, sizeof job, "test-%d", (int)getpid());
+    lines[0] = '\0';
+    child_start(3, &place);
+    place.number = 8;
+    snprintf(place.name, sizeof place.name, "other\033[2J");
+    child_start(1, &place);
+    child_start(2, NULL);
+    assert_int_equal(gba_where_read(job, count_one, &count), GBA_INPROGRESS);
+    assert_int_equal(count, 3);
+    gba_stall_begin(&stall, "work", 9, 7, GBA_WHERE_BARRIER, 2 * SECOND, 0, now);
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, 2);
+    assert_int_equal(seen.unknown, 1); /* rank 4 has no process here */
+    assert_int_equal(seen.missing, 2);
+    assert_int_equal(seen.first, 0);
+    gba_log_set(keep, NULL, GBA_LOG_WARN);
+    gba_stall_report(&stall, &view, &seen, "", now + 2 * SECOND);
+    gba_stall_end(&stall, "work", now + 5 * SECOND);
+    gba_stall_end(&stall, "work", now + 5 * SECOND); /* says it once */
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    snprintf(expected, sizeof expected,
+             "work: barrier 7 (fallback) stalled for 2 s: 2 of 5 members have arrived (1 not "
+             "visible to this process); missing: rank 1 on h, rank 2 on h\n"
+             "work: rank 1 on h (pid %d): waits in barrier 8 of other?[2J for 0 s\n"
+             "work: rank 2 on h (pid %d): is in no barrier\n"
+             "work: barrier 7 has ended after 5 s\n",
+             (int)children[1], (int)children[2]);
+    assert_string_equal(lines, expected);
+    children_end();
+}
+
+/* A report at doubling times, and the end of the job after a last one. */
+TEST(test_times)
+{
+    gba_stall_t stall;
+    char reports[64] = "";
+
+    gba_stall_begin(&stall, "", 0, 1, GBA_WHERE_NONE, 2 * SECOND, 20 * SECOND, SECOND);
+    for (uint64_t s = 1; s <= 21; s++)
+        if (gba_stall_look(&stall, s * SECOND))
+            snprintf(reports + strlen(reports), 8, "%u ", (unsigned)s - 1);
+    assert_string_equal(reports, "2 4 8 16 20 ");
+    assert_false(gba_stall_ends(&stall, 21 * SECOND)); /* another member has reported it */
+    assert_true(gba_stall_ends(&stall, 26 * SECOND));
+    stall.reported = true;
+    assert_false(gba_stall_ends(&stall, 20 * SECOND));
+    assert_true(gba_stall_ends(&stall, 21 * SECOND));
+    gba_stall_begin(&stall, "", 0, 1, GBA_WHERE_NONE, 0, 0, SECOND);
+    assert_false(gba_stall_look(&stall, UINT64_MAX / 2));
+    assert_false(gba_stall_ends(&stall, UINT64_MAX / 2));
+}
+
+/* Places come and go, and more than the page holds are not shown. */
+TEST(test_places)
+{
+    const gba_where_t place = {
+        .id = 1, .number = 2, .since = 1, .kind = GBA_WHERE_BARRIER, .name = "full"};
+    int numbers[GBA_WHERE_MOST];
+
+    assert_int_equal(gba_where_enter(&place), -1); /* this process has no page */
+    snprintf(job, sizeof job, "full-%d", (int)getpid());
+    gba_where_join(job, 5);
+    for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
+        assert_true((numbers[i] = gba_where_enter(&place)) >= 0);
+    assert_int_equal(gba_where_enter(&place), -1);
+    gba_where_leave(-1);
+    gba_where_leave(numbers[3]);
+    assert_int_equal(gba_where_enter(&place), numbers[3]);
+    for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
+        gba_where_leave(numbers[i]);
+}
+
+TEST_MAIN(alarm(test_limit(60)))
