@@ -66,12 +66,13 @@ module gba_device #(
     input wire [63:0] cu_data,
     output reg [63:0] bad_access
 );
-    localparam WORDS = (MEMBERS + WORD - 1) / WORD, PWORDS = (PORTS + WORD - 1) / WORD;
-    localparam LANE = LANES > 1 ? $clog2(LANES) : 1, BITS = $clog2(WORD);
+    // Each is at least 1, so that a parameter that is 0 is refused below.
+    localparam BITS = WORD > 1 ? $clog2(WORD) : 1, LANE = LANES > 1 ? $clog2(LANES) : 1;
+    localparam WORDS = MEMBERS > 1 ? (MEMBERS - 1 >> BITS) + 1 : 1, PWORDS = PORTS > 1 ? (PORTS - 1 >> BITS) + 1 : 1;
     localparam GI = GROUPS > 1 ? $clog2(GROUPS) : 1, PI = PORTS > 1 ? $clog2(PORTS) : 1;
     // The indexes have the group in their low bits: there is nothing to multiply.
-    localparam WI = $clog2(WORDS << GI), PWI = $clog2(PWORDS << GI), TI = $clog2(MEMBERS << GI),
-        EI = $clog2(PORTS << GI);
+    localparam WI = $clog2(WORDS << GI), PWI = $clog2(PWORDS << GI), TI = MEMBERS > 1 ? $clog2(MEMBERS << GI) : GI,
+        EI = PORTS > 1 ? $clog2(PORTS << GI) : GI;
     localparam INITS = (WORDS > PWORDS ? WORDS : PWORDS) << GI;
 `ifndef __ICARUS__ // version 11 has no $error here
     generate
