@@ -3,10 +3,13 @@
  * The functions of sim/model/model.h on the design of gba_device.sv. A program is linked with them
  * instead of the model.
  *
- * The design has the state. struct gba_model is the memory of the control unit, whose firmware is
- * sim/model/control.c: it follows each write of the design, and what the firmware changes in it is
- * written to the design over the bus of the control unit, when the firmware returns. Tests also
- * change it: what differs from the last state is written to the design before the next access.
+ * The control unit is sim/model/control.c as firmware, which has a struct gba_model of its own.
+ * What hosts and engine change is read from the design before it runs, and what it has changed is
+ * written when it returns, both over the pins. It keeps the rest: records, bindings, quotas.
+ *
+ * The caller's struct gba_model shows the state of the design: it follows each write of a memory.
+ * Tests also change it: what differs from the last state is written to the design before the next
+ * access.
  */
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +51,8 @@ enum {
     M_FREE, /* GBA_DEV_GROUPS_FREE */
     M_COUNTER,
     M_QUEUE = M_COUNTER + 10, /* by group: the accesses that wait; takes 0 */
+    M_MAILBOX,                /* by port: four registers of 8 bytes from GBA_PORT_GROUP on */
+    M_QUOTA,                  /* by port: HELD, QUOTA: 6, 32 bits */
     M_BAD_ACCESS
 };
 
@@ -56,19 +61,27 @@ struct link {
     uint32_t port, up, quota;
 };
 
+/* The access of a port that the design has accepted. */
+struct accepted {
+    struct gba_model_access access;
+    bool has_effect; /* it has taken effect */
+};
+
 struct rtl {
     struct rtl *next;
     struct gba_model *model;
     struct gba_model known;            /* what the design has */
+    struct gba_model unit, unit_known; /* of the control unit; before the firmware ran */
     struct gba_model_effects *effects; /* of this cycle, or of the access under way */
     Vgba_device *top;
     std::deque<struct gba_model_access> queue[LANES];
-    size_t offered[LANES];               /* which one of the queue */
-    std::deque<uint32_t> answers[LANES]; /* the ports of accesses that were taken */
-    struct gba_model_access taken;       /* the last one */
+    size_t offered[LANES]; /* which one of the queue */
+    struct accepted accepted[1024];
     std::deque<struct link> links;
     std::deque<struct gba_dut_event> events;
     uint32_t groups_free;
+    uint64_t quotas[GBA_PORTS_MAX];
+    uint32_t thinking, commands; /* cycles of the control unit for this command; commands so far */
     bool writing; /* the bench writes the memories: the model has the values already */
 };
 
@@ -129,6 +142,54 @@ static void settle(struct rtl *rtl)
     rtl->top->eval();
 }
 
+/* The access that the lane offers after one of that port: the first one of the next port. */
+static size_t next_of(const std::deque<struct gba_model_access> &queue, uint32_t port)
+{
+    size_t next = 0;
+
+    for (size_t i = 1; i < queue.size(); i++) {
+        if ((uint16_t)(queue[i].port - port - 1) < (uint16_t)(queue[next].port - port - 1))
+            next = i;
+    }
+    return next;
+}
+
+static uint32_t pin_port(uint32_t port)
+{
+    return port < 1023 ? port : 1023u; /* a port that cannot exist, as one that does not */
+}
+
+/* The design accepts what the lane offers. */
+static void accept(struct rtl *rtl, uint32_t lane)
+{
+    std::deque<struct gba_model_access> &queue = rtl->queue[lane];
+    auto offered = queue.begin() + (ptrdiff_t)rtl->offered[lane];
+    const struct gba_model_access access = *offered;
+
+    queue.erase(offered);
+    rtl->offered[lane] = next_of(queue, access.port);
+    rtl->accepted[pin_port(access.port)] = {access, false};
+}
+
+static void take_effect(struct rtl *rtl, struct accepted *accepted)
+{
+    if (!accepted->has_effect)
+        event(rtl, GBA_DUT_TAKEN, accepted->access.port, 0, 0);
+    accepted->has_effect = true;
+}
+
+static void answer(struct rtl *rtl)
+{
+    const Vgba_device *top = rtl->top;
+    struct accepted *accepted = &rtl->accepted[top->resp_port];
+
+    take_effect(rtl, accepted);
+    rtl->effects->value = top->resp_value;
+    rtl->effects->error = top->resp_error;
+    rtl->effects->completed = top->resp_completed;
+    event(rtl, GBA_DUT_ANSWERED, accepted->access.port, 0, top->resp_value);
+}
+
 static void edge(struct rtl *rtl)
 {
     Vgba_device *top = rtl->top;
@@ -138,11 +199,15 @@ static void edge(struct rtl *rtl)
         take_release(rtl);
     if (top->irq_valid)
         interrupt(rtl, top->irq_port);
-    accepted = top->req_ready;
+    accepted = top->rst ? 0 : top->req_ready;
     now = rtl;
     top->clk = 1;
     top->eval();
     top->req_valid &= ~accepted;
+    if (accepted != 0)
+        accept(rtl, (uint32_t)__builtin_ctz(accepted));
+    if (top->resp_valid)
+        answer(rtl);
 }
 
 static void tick(struct rtl *rtl)
@@ -162,6 +227,16 @@ static void follow_round(struct gba_model_group *group, uint64_t value)
         if ((value >> 48 >> word & 1) == 0)
             group->core.arrived_mask[word] = 0;
     }
+}
+
+/* Eight bytes of the mailbox, as the host finds them from GBA_PORT_GROUP on. */
+static char *mailbox(struct gba_model_port *bank, uint32_t which)
+{
+    static const size_t at[] = {
+        offsetof(struct gba_model_port, group), offsetof(struct gba_model_port, key),
+        offsetof(struct gba_model_port, member), offsetof(struct gba_model_port, command)};
+
+    return reinterpret_cast<char *>(bank) + at[which];
 }
 
 static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uint64_t value)
@@ -205,8 +280,11 @@ static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uin
     case M_MASK:
         model->port[index].irq_mask = (uint32_t)value;
         break;
+    case M_MAILBOX:
+        memcpy(mailbox(&model->port[index / 4], index % 4), &value, 8);
+        break;
     default:
-        if (memory >= M_COUNTER)
+        if (memory >= M_COUNTER && memory < M_QUEUE)
             group->core.counters[memory - M_COUNTER] = value;
     }
 }
@@ -219,24 +297,37 @@ void gba_rtl_wrote(int memory, int index, long long value)
     follow(&now->known, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
 }
 
-/* Write a memory of the design. The datapath waits for the control unit, or is held until
- * write_changes ends. */
+/* Have the memories, until write_changes ends. */
+static void hold(struct rtl *rtl)
+{
+    if (rtl->top->cu_hold)
+        return;
+    rtl->top->cu_hold = 1;
+    for (settle(rtl); !rtl->top->cu_held; settle(rtl))
+        edge(rtl);
+}
+
+/* Read a memory of the design. */
+static uint64_t peek(struct rtl *rtl, uint32_t memory, uint32_t index)
+{
+    rtl->top->cu_sel = memory;
+    rtl->top->cu_index = index;
+    tick(rtl);
+    settle(rtl);
+    return rtl->top->cu_value;
+}
+
+/* Write a memory of the design. */
 static void poke(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value)
 {
     Vgba_device *top = rtl->top;
 
-    if (!top->cu_request && !top->cu_hold) {
-        top->cu_hold = 1;
-        for (settle(rtl); !top->cu_held; settle(rtl))
-            edge(rtl);
-    }
+    hold(rtl);
     top->cu_we = 1;
     top->cu_sel = memory;
     top->cu_index = index;
     top->cu_data = value;
-    rtl->writing = true;
     tick(rtl);
-    rtl->writing = false;
     top->cu_we = 0;
 }
 
@@ -305,9 +396,10 @@ static uint32_t cause_of(const struct gba_model *model, uint32_t port)
     return cause;
 }
 
-static void write_group(struct rtl *rtl, uint32_t id)
+static void write_group(struct rtl *rtl, const struct gba_model *model, uint32_t id,
+                        const struct gba_model_group *known)
 {
-    const struct gba_model_group *group = &rtl->model->group[id], *known = &rtl->known.group[id];
+    const struct gba_model_group *group = &model->group[id];
     struct derived is = derived_of(group), was = derived_of(known);
 
     poke_changed(rtl, M_CONFIG, id, config_of(group), config_of(known));
@@ -331,92 +423,244 @@ static void write_group(struct rtl *rtl, uint32_t id)
         if (group->bound[i] != 0 && group->bound[i] != known->bound[i])
             poke(rtl, M_BOUND, i * GBA_GROUPS + id, group->bound[i] - 1u);
     }
-    for (uint32_t port = 0; port < rtl->model->ports; port++) {
+    for (uint32_t port = 0; port < model->ports; port++) {
         if (group->record.events[port] == known->record.events[port])
             continue;
         poke(rtl, M_EVENTS, port * GBA_GROUPS + id, group->record.events[port]);
-        poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
+        poke(rtl, M_CAUSE, port, cause_of(model, port));
     }
 }
 
-static void write_port(struct rtl *rtl, uint32_t port)
+static void write_port(struct rtl *rtl, struct gba_model *model, uint32_t port,
+                       struct gba_model_port *known)
 {
-    const struct gba_model_port *bank = &rtl->model->port[port], *known = &rtl->known.port[port];
+    struct gba_model_port *bank = &model->port[port];
+    bool changed = bank->up != known->up; /* the memories of a bank have no value before */
 
-    if (bank->up != known->up) { /* the memories of a bank have no value before */
-        poke(rtl, M_UP, port, bank->up);
-        poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t value, was;
+
+        memcpy(&value, mailbox(bank, i), 8);
+        memcpy(&was, mailbox(known, i), 8);
+        if (changed || value != was)
+            poke(rtl, M_MAILBOX, port * 4 + i, value);
+    }
+    if (changed || bank->irq_mask != known->irq_mask)
         poke(rtl, M_MASK, port, bank->irq_mask);
-        /* An access of the port waits no more, and those of the others begin to wait again. */
-        for (uint32_t group = 0; bank->up == 0 && group < rtl->model->groups; group++)
-            poke(rtl, M_QUEUE, group, 0);
-    }
-    poke_changed(rtl, M_MASK, port, bank->irq_mask, known->irq_mask);
+    if (!changed)
+        return;
+    poke(rtl, M_CAUSE, port, cause_of(model, port));
+    /* An access of the port waits no more, and those of the others begin to wait again. */
+    for (uint32_t group = 0; bank->up == 0 && group < model->groups; group++)
+        poke(rtl, M_QUEUE, group, 0);
+    poke(rtl, M_UP, port, bank->up);
 }
 
-static void write_device(struct rtl *rtl)
+/* Write what the unit keeps about ports and the device. */
+static void write_device(struct rtl *rtl, const struct gba_model *model)
 {
-    struct gba_model *model = rtl->model, *known = &rtl->known;
     uint32_t groups_free = gba_control_groups_free(model);
-    uint64_t bad_access = model->bad_access;
+    uint64_t held[GBA_PORTS_MAX + 1] = {};
 
+    for (uint32_t group = 0; group < model->groups; group++)
+        held[model->group[group].record.holder]++;
     for (uint32_t i = 0; i < model->ports; i++) {
-        if (memcmp(&model->port[i], &known->port[i], sizeof(known->port[i])) == 0)
-            continue;
-        write_port(rtl, i);
-        known->port[i] = model->port[i];
+        uint64_t quota = model->port[i].quota | held[i + 1] << 32;
+
+        if (model->port[i].up)
+            poke_changed(rtl, M_QUOTA, i, quota, rtl->quotas[i]);
+        rtl->quotas[i] = model->port[i].up ? quota : ~0ull;
     }
     poke_changed(rtl, M_FREE, 0, groups_free, rtl->groups_free);
     rtl->groups_free = groups_free;
-    poke_changed(rtl, M_BAD_ACCESS, 0, bad_access, known->bad_access);
-    known->bad_access = bad_access;
 }
 
-/* Write to the design what differs in the model: in a group, or with -1 in the whole device. */
-static void write_changes(struct rtl *rtl, int only)
+/* Write to the design what differs in a state: in a group, or with -1 in the whole device. */
+static void write_changes(struct rtl *rtl, struct gba_model *model, struct gba_model *known,
+                          int only)
 {
-    struct gba_model *model = rtl->model, *known = &rtl->known;
-
     for (uint32_t i = 0; i < model->groups; i++) {
         if (only >= 0 && i != (uint32_t)only)
             continue;
         if (memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
             continue;
-        write_group(rtl, i);
+        write_group(rtl, model, i, &known->group[i]);
         known->group[i] = model->group[i];
     }
+    for (uint32_t i = 0; only < 0 && i < model->ports; i++) {
+        if (memcmp(&model->port[i], &known->port[i], sizeof(known->port[i])) == 0)
+            continue;
+        write_port(rtl, model, i, &known->port[i]);
+        known->port[i] = model->port[i];
+    }
     if (only < 0)
-        write_device(rtl);
+        write_device(rtl, model);
+}
+
+/* Write what the bench has changed in its state. */
+static void write_bench(struct rtl *rtl, int only)
+{
+    rtl->writing = true;
+    write_changes(rtl, rtl->model, &rtl->known, only);
+    if (only < 0)
+        poke_changed(rtl, M_BAD_ACCESS, 0, rtl->model->bad_access, rtl->known.bad_access);
+    rtl->known.bad_access = rtl->model->bad_access;
+    rtl->writing = false;
     rtl->top->cu_hold = 0;
 }
 
-/* Write what the firmware has changed, and interrupt the ports. */
-static void write_made(struct rtl *rtl, const struct gba_model_effects *made)
+/* What only the control unit changes. */
+static void copy_own(struct gba_model *to, const struct gba_model *from)
 {
-    write_changes(rtl, -1);
-    for (uint32_t port = 0; made->interrupt && port < GBA_PORTS_MAX; port++) {
-        if ((made->interrupts[port / 64] >> port % 64 & 1) != 0)
-            interrupt(rtl, port);
+    for (uint32_t i = 0; i < from->groups; i++) {
+        const struct gba_model_group *source = &from->group[i];
+        struct gba_model_group *group = &to->group[i];
+
+        group->core.member_count = source->core.member_count;
+        group->core.control = source->core.control;
+        memcpy(group->core.member_mask, source->core.member_mask, sizeof group->core.member_mask);
+        memcpy(group->bound, source->bound, sizeof group->bound);
+        memcpy(&group->record, &source->record, offsetof(struct gba_model_record, notified));
+        memcpy(group->record.membership, source->record.membership,
+               sizeof group->record.membership);
+    }
+    for (uint32_t i = 0; i < from->ports; i++) {
+        to->port[i].up = from->port[i].up;
+        to->port[i].quota = from->port[i].quota;
     }
 }
 
-/* Execute the firmware on an access of the mailbox. */
-static void run_firmware(struct rtl *rtl, const struct gba_model_access *access)
+/* Read the events of a port. */
+static void read_events(struct rtl *rtl, uint32_t port)
 {
-    uint32_t offset = access->address - GBA_PORT_BASE;
+    uint64_t cause = peek(rtl, M_CAUSE, port);
 
+    for (uint32_t i = 0; i < rtl->unit.groups; i++)
+        rtl->unit.group[i].record.events[port] =
+            cause >> i & 1 ? (uint8_t)peek(rtl, M_EVENTS, port * GBA_GROUPS + i) : 0;
+    rtl->unit.port[port].irq_mask = (uint32_t)peek(rtl, M_MASK, port);
+}
+
+/* Read a group. events: also those of the ports of its members. */
+static void read_group(struct rtl *rtl, uint32_t id, bool events)
+{
+    struct gba_model_group *group = &rtl->unit.group[id];
+    struct gba_model_record *record = &group->record;
+    uint64_t round = peek(rtl, M_ROUND, id), mapped = 0, done[GBA_MODEL_PORT_WORDS + 1] = {};
+
+    record->notified = 0;
+    for (uint32_t i = 0; i < (rtl->unit.ports + 63) / 64; i++) {
+        record->notify[i] = peek(rtl, M_NOTIFY, i * GBA_GROUPS + id);
+        record->notified += (uint32_t)__builtin_popcountll(record->notify[i]);
+    }
+    for (uint32_t member = 0; member < record->members; member++) {
+        uint32_t port = group->bound[member]; /* + 1 */
+
+        if (member % 64 == 0)
+            mapped = peek(rtl, M_MAPPED, member / 64 * GBA_GROUPS + id);
+        group->table[member] = (mapped >> member % 64 & 1) * 8; /* some address */
+        if (events && port != 0 && (done[port / 64] >> port % 64 & 1) == 0)
+            read_events(rtl, port - 1);
+        set_bit(done, port);
+    }
+    memset(group->core.arrived_mask, 1, sizeof group->core.arrived_mask); /* of live words */
+    follow_round(group, round);
+}
+
+/* Write what the firmware has changed, interrupt ports, and show the bench what only the control
+ * unit knows. */
+static void write_made(struct rtl *rtl, const struct gba_model_effects *made)
+{
+    write_changes(rtl, &rtl->unit, &rtl->unit_known, -1);
+    for (uint32_t port = 0; made->interrupt && port < GBA_PORTS_MAX; port++) {
+        if ((made->interrupts[port / 64] >> port % 64 & 1) == 0)
+            continue;
+        rtl->top->cu_irq_valid = 1;
+        rtl->top->cu_irq_port = port;
+        tick(rtl); /* cu_irq_ready: always while the engine is held */
+        rtl->top->cu_irq_valid = 0;
+    }
+    copy_own(rtl->model, &rtl->unit);
+    copy_own(&rtl->known, &rtl->unit);
+}
+
+/* Execute the firmware on the command of a port. */
+static void run_command(struct rtl *rtl)
+{
+    uint32_t port = rtl->top->cu_port, id;
+    struct accepted *accepted = &rtl->accepted[port];
+    struct gba_model_port *bank = &rtl->unit.port[port];
     struct gba_model_effects made;
 
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t value = peek(rtl, M_MAILBOX, port * 4 + i);
+
+        memcpy(mailbox(bank, i), &value, 8);
+    }
+    id = bank->group;
+    for (uint32_t i = 0; id == GBA_GROUP_ANY && i < rtl->unit.groups; i++)
+        id = rtl->unit.group[i].record.life == GBA_LIFE_FREE ? i : id;
+    if (id < rtl->unit.groups)
+        read_group(rtl, id, bank->command == GBA_CMD_LEAVE && bank->value == GBA_LEAVE_DIED);
+    rtl->unit_known = rtl->unit;
+    take_effect(rtl, accepted);
     gba_model_clear(&made);
-    rtl->top->cu_result = 0;
-    if (access->write)
-        (void)gba_model_port_store(rtl->model, access, offset, &made); /* never refused */
-    else
-        rtl->top->cu_result = gba_model_port_load(rtl->model, access->port, offset);
+    /* The access again: the command, which is in the mailbox, executes. Never refused. */
+    accepted->access.value = bank->command;
+    (void)gba_model_port_store(&rtl->unit, &accepted->access, GBA_PORT_COMMAND, &made);
     write_made(rtl, &made);
     rtl->top->cu_done = 1;
     tick(rtl);
     rtl->top->cu_done = 0;
+}
+
+/* Make the oldest change of a link. */
+static void change_link(struct rtl *rtl)
+{
+    struct link link = rtl->links.front();
+    struct gba_model_effects made;
+
+    rtl->links.pop_front();
+    for (uint32_t id = 0; !link.up && rtl->unit.port[link.port].up && id < rtl->unit.groups; id++) {
+        if (rtl->unit.group[id].record.life != GBA_LIFE_FREE)
+            read_group(rtl, id, true);
+    }
+    if (!link.up && rtl->unit.port[link.port].up)
+        read_events(rtl, link.port);
+    rtl->unit_known = rtl->unit;
+    gba_model_clear(&made);
+    if (link.up)
+        gba_firmware_port_up(&rtl->unit, link.port, link.quota);
+    else
+        gba_firmware_port_down(&rtl->unit, link.port, &made);
+    event(rtl, GBA_DUT_LINK, link.port, 0, link.up);
+    write_made(rtl, &made);
+}
+
+/* What the control unit does in this cycle. It changes links, and thinks about each fourth
+ * command for 40 cycles, in which the engine goes on. Returns whether it has something to do. */
+static bool run_unit(struct rtl *rtl)
+{
+    Vgba_device *top = rtl->top;
+
+    rtl->thinking = top->cu_valid ? rtl->thinking + 1 : 0;
+    if (rtl->links.empty() && rtl->thinking < (rtl->commands % 4 == 0 ? 40 : 1))
+        return top->cu_valid;
+    top->cu_hold = 1;
+    settle(rtl);
+    if (!top->cu_held || top->rel_valid) /* the store of this cycle comes first */
+        return true;
+    copy_own(&rtl->unit, rtl->model); /* a test may have changed it */
+    if (!rtl->links.empty()) {
+        change_link(rtl);
+    } else {
+        run_command(rtl);
+        rtl->thinking = 0;
+        rtl->commands++;
+    }
+    top->cu_hold = 0;
+    settle(rtl);
+    return true;
 }
 
 static struct rtl *find(const struct gba_model *model)
@@ -446,43 +690,9 @@ static void request(Vgba_device *top, const struct gba_model_access *access)
     top->req_valid |= 1u << lane;
     set_bits(&top->req_write, lane, 1, access->write);
     set_bits(&top->req_width, 4 * lane, 4, access->width < 15 ? access->width : 15u);
-    /* A port that cannot exist, as one that does not. */
-    set_bits(&top->req_port, 10 * lane, 10, access->port < 1023 ? access->port : 1023u);
+    set_bits(&top->req_port, 10 * lane, 10, pin_port(access->port));
     set_bits(&top->req_address, 32 * lane, 32, access->address);
     set_bits(&top->req_value, 64 * lane, 64, access->value);
-}
-
-/* Make the oldest change of a link, when the control unit has the memories. */
-static void change_link(struct rtl *rtl)
-{
-    struct link link = rtl->links.front();
-    struct gba_model_effects made;
-
-    rtl->top->cu_hold = 1;
-    settle(rtl);
-    if (!rtl->top->cu_held || rtl->top->rel_valid) /* the store of this cycle comes first */
-        return;
-    rtl->links.pop_front();
-    gba_model_clear(&made);
-    if (link.up)
-        gba_firmware_port_up(rtl->model, link.port, link.quota);
-    else
-        gba_firmware_port_down(rtl->model, link.port, &made);
-    event(rtl, GBA_DUT_LINK, link.port, 0, link.up);
-    write_made(rtl, &made);
-    settle(rtl);
-}
-
-/* The access that the lane offers after one of that port: the first one of the next port. */
-static size_t next_of(const std::deque<struct gba_model_access> &queue, uint32_t port)
-{
-    size_t next = 0;
-
-    for (size_t i = 1; i < queue.size(); i++) {
-        if ((uint16_t)(queue[i].port - port - 1) < (uint16_t)(queue[next].port - port - 1))
-            next = i;
-    }
-    return next;
 }
 
 /* One cycle of the clock, and what the control unit does meanwhile. Returns whether nothing is left
@@ -490,53 +700,22 @@ static size_t next_of(const std::deque<struct gba_model_access> &queue, uint32_t
 static bool cycle(struct rtl *rtl)
 {
     Vgba_device *top = rtl->top;
-    uint32_t accepted, waiting;
-    bool idle = true;
+    uint32_t waiting;
+    bool idle;
 
     for (uint32_t lane = 0; lane < LANES; lane++) {
         if (!rtl->queue[lane].empty())
             request(top, &rtl->queue[lane][rtl->offered[lane]]);
     }
     settle(rtl);
-    if (top->cu_request) {
-        run_firmware(rtl, &rtl->taken);
-        settle(rtl);
-    }
-    if (top->resp_valid) {
-        std::deque<uint32_t> *ports = &rtl->answers[top->resp_lane];
-
-        rtl->effects->value = top->resp_value;
-        rtl->effects->error = top->resp_error;
-        rtl->effects->completed = top->resp_completed;
-        event(rtl, GBA_DUT_ANSWERED, ports->empty() ? top->resp_lane : ports->front(), 0,
-              top->resp_value);
-        if (!ports->empty())
-            ports->pop_front();
-    }
-    if (!rtl->links.empty() && !top->cu_request) {
-        change_link(rtl);
-        idle = false;
-    }
-    idle = idle && top->idle;
-    accepted = top->req_ready;
+    idle = !run_unit(rtl) && top->idle;
     waiting = top->req_wait;
-    edge(rtl); /* the stores of the cycle come first */
+    edge(rtl);
     for (; waiting != 0; waiting &= waiting - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(waiting);
         size_t *offered = &rtl->offered[lane];
 
         *offered = next_of(rtl->queue[lane], rtl->queue[lane][*offered].port);
-    }
-    if (accepted != 0) {
-        uint32_t lane = (uint32_t)__builtin_ctz(accepted);
-
-        auto offered = rtl->queue[lane].begin() + (ptrdiff_t)rtl->offered[lane];
-
-        rtl->taken = *offered;
-        rtl->queue[lane].erase(offered);
-        rtl->offered[lane] = next_of(rtl->queue[lane], rtl->taken.port);
-        rtl->answers[lane].push_back(rtl->taken.port);
-        event(rtl, GBA_DUT_TAKEN, rtl->taken.port, 0, 0);
     }
     return idle;
 }
@@ -546,7 +725,7 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
 {
     struct rtl *rtl = find(model);
 
-    write_changes(rtl, gba_model_group_of(model, access->address));
+    write_bench(rtl, gba_model_group_of(model, access->address));
     gba_model_clear(effects);
     rtl->effects = effects;
     rtl->queue[access->port % LANES].push_back(*access);
@@ -565,16 +744,30 @@ void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint6
     gba_model_access(model, &access, effects);
 }
 
+static void set_link(struct gba_model *model, struct link link, struct gba_model_effects *effects)
+{
+    struct rtl *rtl = find(model);
+
+    write_bench(rtl, -1);
+    gba_model_clear(effects);
+    rtl->effects = effects;
+    rtl->links.push_back(link);
+    while (!cycle(rtl))
+        ;
+    rtl->events.clear();
+    rtl->effects = NULL;
+}
+
 void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota)
 {
-    gba_firmware_port_up(model, port, quota);
-    write_changes(find(model), -1);
+    struct gba_model_effects none;
+
+    set_link(model, {port, 1, quota}, &none);
 }
 
 void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_model_effects *effects)
 {
-    gba_firmware_port_down(model, port, effects);
-    write_changes(find(model), -1);
+    set_link(model, {port, 0, 0}, effects);
 }
 
 /* The reset, for one cycle. */
@@ -584,14 +777,15 @@ static void reset(struct rtl *rtl)
     struct gba_model_effects lost = {};
 
     gba_firmware_init(rtl->model, rtl->model->groups, rtl->model->ports, uuid);
-    rtl->known = *rtl->model;
+    rtl->known = rtl->unit = rtl->unit_known = *rtl->model;
     rtl->groups_free = rtl->model->groups;
+    memset(rtl->quotas, 0xFF, sizeof rtl->quotas);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         rtl->queue[lane].clear();
         rtl->offered[lane] = 0;
-        rtl->answers[lane].clear();
     }
     rtl->links.clear();
+    rtl->thinking = 0;
     rtl->effects = &lost;
     rtl->top->cu_hold = 0;
     rtl->top->req_valid = 0;
@@ -618,7 +812,7 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
         context->randReset(2);
         context->randSeed(1);
         rtl->top = new Vgba_device(context);
-        rtl->top->cu_done = rtl->top->cu_we = 0;
+        rtl->top->cu_done = rtl->top->cu_we = rtl->top->cu_irq_valid = 0;
         for (uint32_t port = 0; port < GBA_PORTS_MAX; port++)
             port_ready(rtl, port, true);
         rtl->model = model;

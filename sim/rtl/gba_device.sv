@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The datapath of a GBA: all that the accesses of hosts do, except the mailbox, which the control unit
+// The datapath of a GBA: all that the accesses of hosts do, except the commands, which the control unit
 // executes. One engine makes one access at a time; the walker makes the release stores beside it.
 // README.md has the block diagram and the interfaces.
 module gba_device #(
@@ -29,7 +29,7 @@ module gba_device #(
     input wire [LANES*64-1:0] req_value,
     // The end of an access. A posted write of the bus ignores it.
     output reg resp_valid,
-    output reg [(LANES > 1 ? $clog2(LANES) : 1)-1:0] resp_lane,
+    output reg [9:0] resp_port,
     output reg [63:0] resp_value,
     output reg [2:0] resp_error,
     output reg resp_completed,
@@ -49,21 +49,22 @@ module gba_device #(
     // Interrupts: a message to the host of the port.
     output reg irq_valid,
     output reg [9:0] irq_port,
-    // The control unit: an access of the mailbox, until cu_done. It reads and writes the memories
-    // by their number while it has an access, or has been granted cu_hold.
-    output wire cu_request,
-    output wire cu_write,
+    // The control unit: the port of a command, which stays until cu_done, or until the port goes down. With cu_hold it
+    // asks for the memories. While it is held, nothing else begins, and it reads and writes them by their number; the
+    // value comes a cycle later. Then it also interrupts ports, and ends the command.
+    output wire cu_valid,
     output wire [9:0] cu_port,
-    output wire [15:0] cu_offset,
-    output wire [63:0] cu_value,
-    input wire cu_done,
-    input wire [63:0] cu_result,
     input wire cu_hold,
     output wire cu_held,
     input wire cu_we,
     input wire [4:0] cu_sel,
     input wire [15:0] cu_index,
     input wire [63:0] cu_data,
+    output reg [63:0] cu_value,
+    input wire cu_irq_valid,
+    output wire cu_irq_ready,
+    input wire [9:0] cu_irq_port,
+    input wire cu_done,
     output reg [63:0] bad_access
 );
     // Each is at least 1, so that a parameter that is 0 is refused below.
@@ -72,7 +73,7 @@ module gba_device #(
     localparam GI = GROUPS > 1 ? $clog2(GROUPS) : 1, PI = PORTS > 1 ? $clog2(PORTS) : 1;
     // The indexes have the group in their low bits: there is nothing to multiply.
     localparam WI = $clog2(WORDS << GI), PWI = $clog2(PWORDS << GI), TI = MEMBERS > 1 ? $clog2(MEMBERS << GI) : GI,
-        EI = PORTS > 1 ? $clog2(PORTS << GI) : GI;
+        EI = PORTS > 1 ? $clog2(PORTS << GI) : GI, MI = PORTS > 1 ? $clog2(PORTS * 4) : 2;
     localparam INITS = (WORDS > PWORDS ? WORDS : PWORDS) << GI;
 `ifndef __ICARUS__ // version 11 has no $error here
     generate
@@ -90,11 +91,11 @@ module gba_device #(
     localparam [2:0] ACCESS = 3'(gba_regs::GBA_ERROR_ACCESS), MEMBER = 3'(gba_regs::GBA_ERROR_MEMBER),
         CONFIG = 3'(gba_regs::GBA_ERROR_CONFIG);
     localparam [5:0] EVENT_ERROR = 6'(gba_regs::GBA_IRQ_ERROR), EVENT_ROUND = 6'(gba_regs::GBA_IRQ_ROUND);
-    localparam [2:0] INIT = 0, IDLE = 1, EXEC = 2, UNIT = 4, RETIRE = 5, NOTIFY = 6, RAISE = 7;
+    localparam [2:0] INIT = 0, IDLE = 1, EXEC = 2, RETIRE = 5, NOTIFY = 6, RAISE = 7;
     // The memories as the control unit numbers them; the counters follow.
     localparam [4:0] M_CONFIG = 0, M_ROUND = 1, M_GENERATION = 2, M_MEMBERS = 3, M_ARRIVED = 4, M_MAPPED = 5,
         M_TABLE = 6, M_BOUND = 7, M_JOINED = 8, M_CONCERNS = 9, M_NOTIFY = 10, M_EVENTS = 11, M_CAUSE = 12,
-        M_MASK = 13, M_UP = 14, M_FREE = 15, M_COUNTER = 16, M_QUEUE = 26, M_BAD = 27;
+        M_MASK = 13, M_UP = 14, M_FREE = 15, M_COUNTER = 16, M_QUEUE = 26, M_MAILBOX = 27, M_QUOTA = 28, M_BAD = 29;
 
     reg [2:0] state;
     reg [15:0] step; // of INIT and NOTIFY
@@ -102,13 +103,12 @@ module gba_device #(
     reg [5:0] groups_free;
 
     // The access that may start, and the decoding of its address. [ORD-1, ORD-2] A lane remembers one access that
-    // waits, by its port, and the groups whose stores were due when it was looked at. A command whose stores have been
-    // made closes the engine for all others until the walker has been at each group. [ORD-3]
+    // waits, by its port, and the groups whose stores were due when it was looked at. [ORD-3]
     wire [GROUPS-1:0] busy; // stores of the group are due
     reg [LANES-1:0] waits, waits_all, may_start;
     reg [LANES*10-1:0] waits_port;
     reg [LANES*GROUPS-1:0] snapshot;
-    reg closing;
+    reg [PORTS-1:0] commanded; // the control unit has not ended the command of the port
     wire any, done, settled;
     wire retire = state == IDLE && done;
     wire [LANE-1:0] q_lane;
@@ -118,8 +118,8 @@ module gba_device #(
         for (l = 0; l < LANES; l = l + 1) begin
             req_wait[l] = req_valid[l] && waits[l] && waits_port[l*10+:10] == req_port[l*10+:10] &&
                 snapshot[l*GROUPS+:GROUPS] != 0;
-            may_start[l] = req_valid[l] && !req_wait[l] && (!closing || (settled && lane == LANE'(l)));
-            if (state == EXEC && must_wait && !closes && lane == LANE'(l)) req_wait[l] = 1;
+            may_start[l] = req_valid[l] && !req_wait[l];
+            if (state == EXEC && must_wait && lane == LANE'(l)) req_wait[l] = 1;
         end
     end
     gba_arbiter #(LANES, LANE) arbiter (clk, rst, may_start, start, any, q_lane);
@@ -155,8 +155,8 @@ module gba_device #(
     wire [GI-1:0] done_group, walk_group;
     wire [9:0] walk_releases, walk_entry, walk_member;
     wire [3:0] walk_word;
-    wire unit = state == UNIT || cu_held;
-    wire re = (state == IDLE || state == NOTIFY || state == UNIT) && !cu_we;
+    wire unit = cu_held;
+    wire re = (state == IDLE || state == NOTIFY) && !cu_we;
     wire [GI-1:0] r_group = unit ? GI'(cu_index) : state != IDLE ? GI'(group) : retire ? done_group : GI'(q_group);
     wire [WI-1:0] r_word = unit ? WI'(cu_index) : WI'({q_word, r_group});
     wire [TI-1:0] r_entry = unit ? TI'(cu_index) : TI'({q_member, r_group});
@@ -166,6 +166,7 @@ module gba_device #(
         PWI'({4'(q_port >> BITS), r_group});
     wire [EI-1:0] r_event = unit ? EI'(cu_index) : EI'({r_bank, state == IDLE ? GI'(q_egroup) : r_group});
     wire [PI-1:0] r_pbank = unit ? PI'(cu_index) : PI'(r_bank);
+    wire [MI-1:0] r_mailbox = unit ? MI'(cu_index) : MI'({q_port, q_offset[4:3]});
 
     // The write ports, for the engine and the control unit.
     reg [M_BAD-1:0] we; // by the number of the memory
@@ -175,6 +176,7 @@ module gba_device #(
     reg [TI-1:0] w_entry;
     reg [EI-1:0] w_event;
     reg [PI-1:0] w_bank;
+    reg [MI-1:0] w_mailbox;
     reg [13:0] config_w;
     reg [61:0] round_w;
     reg [31:0] cause_w;
@@ -183,6 +185,7 @@ module gba_device #(
     reg [60:0] table_w;
     reg [5:0] events_w;
     reg [LANES*12-1:0] queue_w;
+    reg [63:0] mailbox_w;
 
     wire [13:0] config_r;
     wire [61:0] round_r;
@@ -192,6 +195,8 @@ module gba_device #(
     wire [9:0] bound_r, bound_b;
     wire [5:0] events_r;
     wire [LANES*12-1:0] queue_r;
+    wire [63:0] mailbox_r;
+    wire [37:0] quota_r;
     gba_memory #(1 << GI, 14, GI, M_CONFIG) config_memory (clk, we[M_CONFIG], w_group, config_w, re, r_group, config_r);
     gba_memory #(1 << GI, 62, GI, M_ROUND) round_memory (clk, we[M_ROUND], w_group, round_w, re, r_group, round_r);
     gba_memory #(1 << GI, 32, GI, M_GENERATION) generation_memory (clk, we[M_GENERATION], w_group, data_w[31:0], re,
@@ -223,6 +228,9 @@ module gba_device #(
     gba_memory #(1 << GI, LANES * 12, GI) queue_memory (clk, we[M_QUEUE], w_group, queue_w, re, r_group, queue_r);
     gba_memory #(PORTS, 32, PI, M_CAUSE) cause_memory (clk, we[M_CAUSE], w_bank, cause_w, re, r_pbank, cause_r);
     gba_memory #(PORTS, 32, PI, M_MASK) mask_memory (clk, we[M_MASK], w_bank, data_w[31:0], re, r_pbank, mask_r);
+    gba_memory #(PORTS * 4, 64, MI, M_MAILBOX) mailbox_memory (clk, we[M_MAILBOX], w_mailbox, mailbox_w, re, r_mailbox,
+        mailbox_r);
+    gba_memory #(PORTS, 38, PI, M_QUOTA) quota_memory (clk, we[M_QUOTA], w_bank, data_w[37:0], re, r_pbank, quota_r);
     reg [9:0] count; // the counters that increase by one; RELEASES increases by `releases`
     reg [9:0] releases;
     wire [639:0] counter_r;
@@ -267,9 +275,7 @@ module gba_device #(
         aperture == PAGE && offset == 16'(gba_regs::GBA_REG_ARRIVAL));
     wire notifies = in_group && takes && aperture == BELL && offset != 0;
     wire in_events = offset >= 16'(gba_regs::GBA_PORT_EVENTS);
-    wire in_unit = aperture == PORT && takes && !in_events &&
-        offset != 16'(gba_regs::GBA_PORT_NUMBER) && offset != 16'(gba_regs::GBA_PORT_IRQ_CAUSE) &&
-        offset != 16'(gba_regs::GBA_PORT_IRQ_MASK); // the mailbox, QUOTA and HELD
+    wire in_mailbox = aperture == PORT && takes && !in_events && offset >= 16'(gba_regs::GBA_PORT_GROUP);
     wire [31:0] data = value[31:0];
     wire [63:0] none = width >= 8 ? {64{1'b1}} : (64'd1 << {width, 3'd0}) - 64'd1; // [ACC-4]
 
@@ -319,18 +325,26 @@ module gba_device #(
                 endcase
             PORT:
                 if (in_events) read_value = 6'(egroup) < groups && cause_r[egroup] ? 64'(events_r) : 0;
-                else if (offset == 16'(gba_regs::GBA_PORT_NUMBER)) read_value = 64'(port);
-                else read_value = {32'd0, offset == 16'(gba_regs::GBA_PORT_IRQ_CAUSE) ? cause_r : mask_r};
+                else if (in_mailbox)
+                    read_value = {width == 8 ? mailbox_r[63:32] : 32'd0, mailbox_r[offset[2]*32+:32]};
+                else case (offset)
+                    16'(gba_regs::GBA_PORT_NUMBER): read_value = 64'(port);
+                    16'(gba_regs::GBA_PORT_QUOTA): read_value = 64'(quota_r[31:0]);
+                    16'(gba_regs::GBA_PORT_HELD): read_value = 64'(quota_r[37:32]);
+                    16'(gba_regs::GBA_PORT_IRQ_CAUSE): read_value = 64'(cause_r);
+                    default: read_value = 64'(mask_r);
+                endcase
             TABLE: if (is_bound && mapped_r[member_bit]) read_value = {table_r, 3'd0};
             default: ;
         endcase
     end
 
     // What waits for release stores of its group: what could overtake or change them. An arrival for the round under
-    // way must not. [ORD-3, REL-1, TAB-3, HOST-6]
-    wire command = in_unit && write && offset == 16'(gba_regs::GBA_PORT_COMMAND);
+    // way must not. [ORD-3, REL-1, TAB-3, HOST-6] A command waits for the stores that were due when it was first looked at,
+    // two commands of a lane one after the other. An access of a port whose command has not ended waits. [CMD-1]
+    wire command = in_mailbox && write && offset == 16'(gba_regs::GBA_PORT_COMMAND);
     wire mine = waits[lane] && waits_port[lane*10+:10] == port;
-    wire closes = command && mine && !closing;
+    wire unfinished = commanded[PI'(port)];
     // A group knows one access of each lane that waits for it. One arrival with stores may overtake the others; then all
     // of them come before the next one. [ORD-3]
     wire [LANES-1:0] queued, overtaken;
@@ -341,8 +355,8 @@ module gba_device #(
     wire [LANES-1:0] leaves = in_queue ? own : 0;
     wire overtakes = arrives && (in_queue ? !overtaken[lane] && overtaken != 0 : queued != 0);
     wire plain = arrives && !late && !completes;
-    wire must_wait = reaches && (command ? !closing : in_group && !plain &&
-        (busy[GI'(group)] || overtakes));
+    wire must_wait = reaches && (unfinished || (command ? busy != 0 && !(mine && waits_all[lane]) :
+        in_group && !plain && (busy[GI'(group)] || overtakes)));
     wire go = state == EXEC && reaches && !must_wait;
 
     // Set an event of the group at a port; a new one interrupts. [IRQ-1, IRQ-3, ERR-5, NOTE-1, NOTE-2]
@@ -364,7 +378,7 @@ module gba_device #(
     assign notified = state == RAISE ? notified_port : 10'({4'(step - 16'd1), lowest});
 
     // The writes.
-    wire poke = cu_we && (state == UNIT || cu_held);
+    wire poke = cu_we && cu_held;
     wire [61:0] round_error = {round_r[61:47], group_error, 1'b1, round_r[42:0]};
     always @* begin
         we = 0;
@@ -383,6 +397,8 @@ module gba_device #(
         events_w = events_now | raised;
         cause_w = cause_r | 32'd1 << raise_group;
         data_w = value;
+        w_mailbox = MI'({port, offset[4:3]});
+        mailbox_w = width == 8 ? value : offset[2] ? {data, mailbox_r[31:0]} : {mailbox_r[63:32], data};
         queue_w = queue_r;
         for (l = 0; l < LANES; l = l + 1)
             if (state == EXEC && !queued[l] && lane == LANE'(l)) queue_w[l*10+:10] = port; // counts if it is queued
@@ -432,7 +448,8 @@ module gba_device #(
                 {we[M_EVENTS], we[M_CAUSE]} = 2'b11;
                 events_w = events_now & ~data[5:0];
                 cause_w = (events_now & ~data[5:0]) != 0 ? cause_r : cause_r & ~(32'd1 << egroup);
-            end else we[M_MASK] = offset == 16'(gba_regs::GBA_PORT_IRQ_MASK);
+            end else if (in_mailbox) we[M_MAILBOX] = 1;
+            else we[M_MASK] = 1;
         end else if (state == RETIRE) begin
             releases = walk_releases;
             we[M_ROUND] = ends && asked;
@@ -446,7 +463,7 @@ module gba_device #(
             w_bank = PI'(notified);
             {we[M_EVENTS], we[M_CAUSE]} = 2'b11;
         end
-        if (state == EXEC && reaches && in_group) begin
+        if (state == EXEC && reaches && !unfinished && in_group) begin
             we[M_QUEUE] = 1;
             if (must_wait) queue_w[LANES*10+:LANES] = queued | own;
             else begin
@@ -461,6 +478,8 @@ module gba_device #(
             w_entry = TI'(cu_index);
             w_event = EI'(cu_index);
             w_bank = PI'(cu_index);
+            w_mailbox = MI'(cu_index);
+            mailbox_w = cu_data;
             config_w = cu_data[13:0];
             round_w = cu_data[61:0];
             {arrived_w, mapped_w, notify_w} = {3{cu_data[WORD-1:0]}};
@@ -483,7 +502,7 @@ module gba_device #(
     always @* for (l = 0; l < WORDS; l = l + 1)
         start_words[l] = completes ? 32'(member_count) > l * WORD : word == 4'(l);
     gba_walker #(GROUPS, GI, WORD, WORDS) walker (
-        .clk(clk), .rst(rst), .multicast(multicast), .pause(closing || cu_hold || state == UNIT), .start(starts),
+        .clk(clk), .rst(rst), .multicast(multicast), .pause(cu_hold), .start(starts),
         .start_group(GI'(group)), .start_one(!completes), .start_member(member),
         .start_sequence(completes ? 32'(SEQUENCE'(sequence_now + 1)) : sequence_now), .start_words(start_words),
         .busy(busy), .settled(settled), .done(done), .drained(drained), .of_round(of_round), .done_group(done_group),
@@ -499,15 +518,32 @@ module gba_device #(
     );
     assign rel_address[2:0] = 0;
 
-    // The engine. [ERR-4, CMD-1]
-    assign idle = state == IDLE && req_valid == 0 && busy == 0 && !done && !cu_hold;
-    assign req_ready = state == EXEC && !must_wait ? LANES'(1) << lane : 0;
-    assign cu_request = state == UNIT;
+    // The control unit gets the commands of the ports in turn, and reads what hosts and engine change.
+    reg [9:0] turn;
+    assign {cu_valid, cu_port} = {commanded[PI'(turn)], turn};
     assign cu_held = state == IDLE && cu_hold && settled;
-    assign {cu_write, cu_port, cu_offset, cu_value} = {write, port, offset, value};
+    assign cu_irq_ready = cu_held;
+    wire ends_command = cu_held && cu_valid && cu_done;
+    wire takes_down = poke && cu_sel == M_UP && !cu_data[0]; // its command is dropped
+    wire drops = takes_down && commanded[PI'(cu_index)];
+    always @* case (cu_sel)
+        M_ROUND: cu_value = 64'(round_r);
+        M_MAPPED: cu_value = 64'(mapped_r);
+        M_NOTIFY: cu_value = 64'(notify_r);
+        M_EVENTS: cu_value = 64'(events_r);
+        M_CAUSE: cu_value = 64'(cause_r);
+        M_MASK: cu_value = 64'(mask_r);
+        M_MAILBOX: cu_value = mailbox_r;
+        default: cu_value = 0;
+    endcase
+
+    // The engine. [ERR-4]
+    assign idle = state == IDLE && req_valid == 0 && busy == 0 && commanded == 0 && !done && !cu_hold;
+    assign req_ready = state == EXEC && !must_wait ? LANES'(1) << lane : 0;
     always @(posedge clk) begin
         resp_valid <= 0;
-        irq_valid <= 0;
+        irq_valid <= cu_held && cu_irq_valid;
+        if (cu_held) irq_port <= cu_irq_port;
         snapshot <= snapshot & {LANES{busy}};
         case (state)
             INIT: begin
@@ -530,16 +566,15 @@ module gba_device #(
             EXEC: begin
                 state <= IDLE;
                 step <= 0;
-                resp_valid <= !must_wait && !(reaches && in_unit);
-                resp_lane <= lane;
+                resp_valid <= !must_wait && !(reaches && command);
+                resp_port <= port;
                 resp_error <= !reaches ? 0 : page_error ? (write && takes && in_pages ? CONFIG : ACCESS) :
                     in_group ? group_error : 0;
                 resp_value <= write ? 0 : !reaches || !takes || page_error ? none : read_value;
                 resp_completed <= reaches && arrives && completes;
                 if (!must_wait) begin
-                    closing <= 0;
                     if (mine) waits[lane] <= 0;
-                end else if (closes) closing <= 1;
+                end else if (unfinished) ;
                 else if (!waits[lane] || (command && !waits_all[lane])) begin
                     waits[lane] <= 1;
                     waits_all[lane] <= command;
@@ -547,7 +582,7 @@ module gba_device #(
                     snapshot[lane*GROUPS+:GROUPS] <= command ? busy : busy & GROUPS'(1) << group;
                 end else if (mine) snapshot[lane*GROUPS+:GROUPS] <= busy & GROUPS'(1) << group;
                 if (reaches && !must_wait) begin
-                    if (in_unit) state <= UNIT;
+                    if (command) commanded[PI'(port)] <= 1;
                     // [PORT-2, ERR-3]
                     if (page_error || (group_error_now && group_error != 0 && !concerned))
                         bad_access <= bad_access + 1;
@@ -558,12 +593,6 @@ module gba_device #(
                     end
                 end
             end
-            UNIT:
-                if (cu_done) begin
-                    state <= IDLE;
-                    resp_valid <= 1;
-                    resp_value <= cu_result;
-                end
             RETIRE: begin
                 state <= ends && asked ? NOTIFY : IDLE;
                 step <= 0;
@@ -587,6 +616,12 @@ module gba_device #(
                 irq_port <= notified;
             end
         endcase
+        turn <= cu_valid ? turn : 32'(turn) == PORTS - 1 ? 0 : turn + 1;
+        if (ends_command || drops) begin
+            commanded[ends_command ? PI'(turn) : PI'(cu_index)] <= 0;
+            {resp_valid, resp_value, resp_error, resp_completed} <= {1'b1, 68'd0};
+            resp_port <= ends_command ? turn : cu_index[9:0];
+        end
         if (poke && cu_sel == M_UP) begin
             up[PI'(cu_index)] <= cu_data[0];
             for (l = 0; l < LANES; l = l + 1) if (waits_port[l*10+:10] == cu_index[9:0]) waits[l] <= 0;
@@ -599,7 +634,9 @@ module gba_device #(
             up <= 0;
             bad_access <= 0;
             waits <= 0;
-            {closing, resp_valid, irq_valid} <= 0;
+            commanded <= 0;
+            turn <= 0;
+            {resp_valid, irq_valid} <= 0;
             groups_free <= groups;
         end
     end
@@ -609,7 +646,7 @@ module gba_device #(
     reg [LANES-1:0] kept;
     reg [LANES*111-1:0] request_then;
     wire [LANES*111-1:0] request;
-    reg [90:0] unit_then;
+    reg [9:0] unit_then;
     reg [144:0] straps_then;
     reg [PORTS-1:0] ready_then;
     generate
@@ -621,8 +658,8 @@ module gba_device #(
         reset_then <= rst;
         kept <= rst ? 0 : req_valid & ~req_ready & ~req_wait;
         request_then <= request;
-        unit_kept <= !rst && cu_request && !cu_done;
-        unit_then <= {cu_write, cu_port, cu_offset, cu_value};
+        unit_kept <= !rst && cu_valid && !ends_command && !drops;
+        unit_then <= cu_port;
         straps_then <= {groups, ports, multicast, uuid};
         ready_then <= rel_ready;
         if (begun && !rst) begin
@@ -633,7 +670,9 @@ module gba_device #(
                 if (state == EXEC && in_group && queued[l]) assert (up[PI'(queued_port[l*10+:10])]);
             end
             assert ((req_ready & (~req_valid | req_wait)) == 0 && (req_ready & (req_ready - 1)) == 0);
-            if (unit_kept) assert (cu_request && {cu_write, cu_port, cu_offset, cu_value} == unit_then);
+            if (unit_kept) assert (cu_valid && cu_port == unit_then);
+            assert (!(cu_we || cu_irq_valid || cu_done) || (cu_held && cu_hold));
+            assert (!(cu_done && cu_we) && (!cu_done || cu_valid));
             if (rel_valid) assert (rel_multicast || ready_then[PI'(rel_port)]);
             assert ({groups, ports, multicast, uuid} == straps_then && 32'(groups) <= GROUPS && 32'(ports) <= PORTS);
             if (reset_then) assert (state == INIT && busy == 0 && !(resp_valid || irq_valid || rel_valid));

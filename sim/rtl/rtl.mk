@@ -11,6 +11,8 @@ VERILATOR ?= verilator
 MUNGE_LIBS := $(shell sed -n 's/^MUNGE_LIBS = //p' $(BUILD)/Makefile)
 YOSYS ?= yosys
 LANES ?= 4
+# What shows the adapter's caller the state of the design. The device itself does not need it.
+TRACE ?= +define+GBA_TRACE
 root := $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)
 sources := gba_regs.sv $(addprefix $(TOP)/sim/rtl/,gba_memory.sv gba_decode.sv gba_first.sv gba_arbiter.sv \
 	gba_arrival.sv gba_egress.sv gba_walker.sv gba_device.sv)
@@ -31,7 +33,7 @@ lanes.$(LANES):
 	touch $@
 
 verilated/Vgba_device__ALL.cpp: $(sources) lanes.$(LANES) $(TOP)/sim/rtl/rtl.mk
-	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial unique --assert $(warnings) +define+GBA_TRACE+FORMAL -GPATIENCE=12 -GLANES=$(LANES) --top-module gba_device \
+	$(VERILATOR) --cc -O3 --output-split 1000000 --x-initial unique --assert $(warnings) $(TRACE) +define+FORMAL -GPATIENCE=12 -GLANES=$(LANES) --top-module gba_device \
 		--Mdir verilated $(sources)
 	$(MAKE) -C verilated -f Vgba_device.mk Vgba_device__ALL.cpp
 	touch $@ # verilator writes nothing that is the same

@@ -114,25 +114,51 @@ TEST(test_ORD_2_ports_in_turn)
     rest();
 }
 
-/* A host that polls the mailbox gets one access for each one of another port, also of its lane. */
-TEST(test_TIME_1_a_host_that_polls_the_mailbox)
+/* Keep accesses of the port under way. */
+static void keep(uint32_t port, struct gba_model_access access)
+{
+    while (COUNT(&ports[port].offered) < 3)
+        offer(port, access);
+}
+
+/* A host that polls the mailbox, or that commands, and reads a group gets one access for each one
+ * of another port, also of its lane, to the mailbox, and to the group. The cycles in which the
+ * control unit has the memories of the design do not count. */
+static void crowd(struct gba_model_access access)
 {
     power_on(1, 8);
-    start(0, 2, 1, 2);
-    for (uint32_t i = 0; i < 70 && dut->bounds[0] != 0; i++) {
+    start(0, 7, 1, 7);
+    for (uint32_t i = 0; i < 210 && dut->bounds[0] != 0; i++) {
         uint32_t port = 1 + i % 7;
         uint64_t from;
 
-        while (COUNT(&ports[0].offered) < 10)
-            offer(0, (struct gba_model_access){false, 4, 0, GBA_PORT_REG(GBA_PORT_RESULT), 0, 0});
-        steps(i / 7);
+        for (; COUNT(&ports[0].offered) < 4; read_arrival(0))
+            offer(0, access);
+        steps(10 + i / 7);
         from = cycle;
-        read_arrival(port);
+        if (i % 3 == 0)
+            read_arrival(port);
+        else if (i % 3 == 1)
+            offer(port,
+                  (struct gba_model_access){.width = 4, .address = GBA_PORT_REG(GBA_PORT_RESULT)});
+        else
+            arrive(port, 0, port - 1, 0);
         UNTIL(COUNT(&ports[port].offered) == 0, "ORD-2");
         /* After the one under way, and that one. */
         expect(cycle - from <= 3 * dut->bounds[GBA_DUT_T_ACCEPT], "TIME-1");
+        UNTIL(COUNT(&due[0][port]) == 0, "ARR-5");
     }
     rest();
+}
+
+TEST(test_TIME_1_a_host_that_polls_the_mailbox)
+{
+    crowd((struct gba_model_access){.width = 4, .address = GBA_PORT_REG(GBA_PORT_RESULT)});
+}
+
+TEST(test_CMD_1_a_command_delays_no_other_port)
+{
+    crowd((struct gba_model_access){true, 4, 0, GBA_PORT_REG(GBA_PORT_COMMAND), GBA_CMD_MEMBER, 0});
 }
 
 /* An arrival for the next round does not wait for the stores of the last one. */
@@ -249,13 +275,6 @@ TEST(test_ORD_3_no_read_starves)
         expect(COUNT(&ports[reader].offered) == 0, "ORD-3");
         rest();
     }
-}
-
-/* Keep accesses of the port under way. */
-static void keep(uint32_t port, struct gba_model_access access)
-{
-    while (COUNT(&ports[port].offered) < 3)
-        offer(port, access);
 }
 
 /* Members of a group arrive late at each moment: an access of port 0 to the group gets its turn,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The properties of a small device: two groups of up to three members, which are armed with any sequence, the members
 // bound to any of two ports, some of them withdrawn. From then on each port makes any accesses on a lane of its own,
-// and takes stores when it likes. The ghosts follow device.md by what is on the pins, for any one of the groups.
+// and takes stores when it likes; the control unit ends commands when it likes. The ghosts follow device.md by what is on the pins, for any one of the groups.
 module gba_proof (
     input wire clk,
     input wire [1:0] any_valid,
@@ -9,7 +9,9 @@ module gba_proof (
     input wire [7:0] any_width,
     input wire [63:0] any_address,
     input wire [127:0] any_value,
-    input wire [1:0] any_ready
+    input wire [1:0] any_ready,
+    input wire any_hold,
+    input wire any_done
 );
     (* anyconst *) reg [1:0] first;
     (* anyconst *) reg [1:0] members; // of both groups
@@ -59,19 +61,19 @@ module gba_proof (
     wire [4:0] release_group;
     wire [9:0] release_member, release_port;
     wire [31:0] release_sequence;
-    wire unit_write;
-    wire [15:0] unit_offset;
+    wire [9:0] unit_port;
+    wire ended = running && unit && held && any_done;
     gba_device #(.GROUPS(2), .MEMBERS(3), .PORTS(2), .LANES(2), .WORD(4), .SEQUENCE(2)) device (
         .clk(clk), .rst(step == 0), .groups(6'd2), .ports(10'd2), .multicast(1'b0), .uuid(128'd0), .idle(idle),
         .req_valid(valid), .req_ready(ready), .req_wait(), .req_write(write), .req_width(width),
-        .req_port({10'd1, 10'd0}), .req_address(address), .req_value(value), .resp_valid(response), .resp_lane(),
+        .req_port({10'd1, 10'd0}), .req_address(address), .req_value(value), .resp_valid(response), .resp_port(),
         .resp_value(response_value), .resp_error(error), .resp_completed(completed), .rel_ready(any_ready),
         .rel_lost(lost), .rel_valid(release_valid), .rel_multicast(), .rel_group(release_group),
         .rel_member(release_member), .rel_port(release_port), .rel_address(release_address),
-        .rel_sequence(release_sequence), .rel_set(), .irq_valid(), .irq_port(), .cu_request(unit),
-        .cu_write(unit_write), .cu_port(), .cu_offset(unit_offset), .cu_value(), .cu_done(1'b1), .cu_result(64'd0),
-        .cu_hold(!running), .cu_held(held), .cu_we(step >= 4 && !running), .cu_sel(memory), .cu_index(index),
-        .cu_data(data), .bad_access()
+        .rel_sequence(release_sequence), .rel_set(), .irq_valid(), .irq_port(), .cu_valid(unit), .cu_port(unit_port),
+        .cu_hold(!running || any_hold), .cu_held(held), .cu_we(step >= 4 && !running), .cu_sel(memory),
+        .cu_index(index), .cu_data(data), .cu_value(), .cu_irq_valid(1'b0), .cu_irq_ready(), .cu_irq_port(10'd0),
+        .cu_done(ended), .bad_access()
     );
 
     // The bus: an access stays until it is taken.
@@ -125,11 +127,11 @@ module gba_proof (
     wire ours_gone = release_valid && release_group == 5'(group);
     wire [2:0] stores = (last ? mask & given : 3'd0) | (late ? (3'd1 << who) & given : 3'd0);
     wire none_owed = {owed_0, owed_1, owed_2} == 0;
-    // What was due when a port came with a command.
-    wire [1:0] commands = {valid[1] && write[1] && address[63:32] == gba_regs::GBA_PORT_BASE + gba_regs::GBA_PORT_COMMAND,
-        valid[0] && write[0] && address[31:0] == gba_regs::GBA_PORT_BASE + gba_regs::GBA_PORT_COMMAND};
-    reg [1:0] owed_then, commanded;
-    reg unit_lane;
+    // What was due when a port came with a command, and whether the control unit has it.
+    wire [31:0] command_at = gba_regs::GBA_PORT_BASE + gba_regs::GBA_PORT_COMMAND;
+    reg [1:0] commands, owed_then, commanded, at_unit;
+    always @* for (i = 0; i < 2; i = i + 1)
+        commands[i] = valid[i] && write[i] && address[i*32+:32] == command_at && width[i*4+:4] == 4;
     always @(posedge clk) begin
         if (!running) begin
             sequence_now <= first;
@@ -137,7 +139,7 @@ module gba_proof (
             given <= addressed[group*3+:3];
             {owed_0, owed_1, owed_2} <= 0;
             came <= round == first;
-            {commanded, owed_then} <= 0;
+            {commanded, owed_then, at_unit} <= 0;
         end else begin
             arrived <= last ? 0 : after;
             if (last) sequence_now <= next;
@@ -147,10 +149,10 @@ module gba_proof (
             owed_2 <= owed_2 + 2'(stores[2]) - 2'(ours_gone && release_member == 2);
             came <= now && next == round && who == member || came && sequence_now != round + 2'd1;
             commanded <= commands & ~ready;
+            at_unit <= (at_unit | commands & ready) & ~(2'(ended) << unit_port[0]);
             for (i = 0; i < 2; i = i + 1)
                 owed_then[i] <= (commanded[i] ? owed_then[i] : commands[i]) && !none_owed;
         end
-        if (taken) unit_lane <= lane;
         was_ready <= any_ready;
         was_read <= running && reads;
         was_arrival <= running && arrives;
@@ -193,8 +195,12 @@ module gba_proof (
         if (ours_gone) assert (given[release_member[1:0]]);
 `endif
 `ifdef PROVE_COMMAND
-        // ORD-3: a command takes effect after the stores that were due when it came.
-        if (unit && unit_write && unit_offset == 16'(gba_regs::GBA_PORT_COMMAND)) assert (!owed_then[unit_lane]);
+        // ORD-3: the control unit gets a command after the stores that were due when it came were made.
+        assert ((commands & ready & commanded & owed_then) == 0 && ((commands & ready & ~commanded) == 0 || none_owed));
+`endif
+`ifdef PROVE_UNIT
+        // CMD-1: the control unit has each command until it ends it, and no access of its port overtakes it.
+        assert ((at_unit & ready) == 0 && (!unit || at_unit[unit_port[0]]));
 `endif
     end
 endmodule
