@@ -52,6 +52,17 @@ static void stall_report(struct gba_common_module *m, uint64_t now)
                      0 == seen.missing ? "; no member on this host is missing" : "", now);
 }
 
+/* Name a barrier when it has become long, and not before: most are short. */
+static void stall_name(struct gba_common_module *m, uint64_t now)
+{
+    gba_where_t *place = &m->stall.watch.place;
+
+    if ('\0' != place->name[0] || now - place->since < GBA_STALL_SEEN_NS)
+        return;
+    place->id = gba_common_framework.id(m->owner);
+    gba_common_framework.name_team(m->owner, place->name, sizeof place->name);
+}
+
 static int stalls_look(void)
 {
     bool ends = false;
@@ -67,6 +78,7 @@ static int stalls_look(void)
     for (struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next) {
         if (m->stall.what == NULL)
             continue;
+        stall_name(m, now);
         if (gba_stall_look(&m->stall.watch, now))
             stall_report(m, now);
         ends |= gba_stall_ends(&m->stall.watch, now);
@@ -89,14 +101,11 @@ void gba_common_stall_abort(void *unused)
 
 void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint64_t number)
 {
-    char name[64];
-
     opal_mutex_lock(&gba_common.lock);
     if (!stalls.registered)
         stalls.registered = OPAL_SUCCESS == opal_progress_register_lp(stalls_look);
-    gba_common_framework.name_team(m->owner, name, sizeof name);
-    gba_stall_begin(&m->stall.watch, name, gba_common_framework.id(m->owner), number,
-                    GBA_WHERE_BARRIER, (uint64_t)gba_common.params.stuck_after * 1000000000u,
+    gba_stall_begin(&m->stall.watch, "", 0, number, GBA_WHERE_BARRIER,
+                    (uint64_t)gba_common.params.stuck_after * 1000000000u,
                     (uint64_t)gba_common.params.abort_after * 1000000000u, gba_clock_ns());
     m->stall.what = what;
     opal_mutex_unlock(&gba_common.lock);
