@@ -5,6 +5,7 @@
  * outlives the process. A reader copies the page with one read: no other process can hinder it by
  * changing the size of the file.
  */
+#define _GNU_SOURCE /* fallocate, F_ADD_SEALS */
 #include "gba/base/where.h"
 
 #include <ctype.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,16 +87,28 @@ static void page_fill(struct page *made, const char *job, uint32_t rank)
     made->magic = PAGE_MAGIC; /* the page has no other reader yet that could find it half made */
 }
 
+/* Whether the process may have a file of a page's size: beyond that limit fallocate would kill it
+ * with SIGXFSZ. */
+static bool file_allowed(void)
+{
+    struct rlimit limit;
+
+    return 0 == getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur >= sizeof(struct page);
+}
+
 void gba_where_join(const char *job, uint32_t rank)
 {
     struct page *made = MAP_FAILED;
     int file = -1;
 
     pthread_mutex_lock(&lock);
-    if (page_is_own())
+    if (page_is_own() || !file_allowed())
         goto unlock;
     file = gba_memory_file(PAGE_NAME);
-    if (file < 0 || 0 != ftruncate(file, sizeof *made))
+    /* Memory that is missing, or that another process takes away, must be no SIGBUS in a barrier.
+     */
+    if (file < 0 || 0 != fallocate(file, 0, 0, sizeof *made) ||
+        0 != fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
         goto close_file;
     made = gba_map_shared(sizeof *made, PROT_READ | PROT_WRITE, 0, file, 0);
     if (MAP_FAILED == made)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The status pages of processes, and the one reporter of stalled barriers: its words and times. */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,8 +144,14 @@ TEST(test_places)
     const gba_where_t place = {
         .id = 1, .number = 2, .since = 1, .kind = GBA_WHERE_BARRIER, .name = "full"};
     int numbers[GBA_WHERE_MOST];
+    struct rlimit before, none;
 
-    assert_int_equal(gba_where_enter(&place), -1); /* this process has no page */
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = (struct rlimit){.rlim_cur = 100, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    gba_where_join("no room for a page", 5); /* no error, and no signal */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(gba_where_enter(&place), -1);
     snprintf(job, sizeof job, "full-%d", (int)getpid());
     gba_where_join(job, 5);
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
