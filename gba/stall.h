@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stalled barriers: who is missing, and where. Each process that waits for a long time, or whose
- * runtime says so, has a status page: memory which other processes of its user on the same host can
- * read, and which ends with it. It says in which barriers the process is. The reports of stalled
- * barriers, gba_info --jobs, and gba_perf read these pages.
+ * Stalled barriers: the missing members, and where they are. A process has a status page if its
+ * runtime makes one: memory which other processes of its user on the same host can read, and which
+ * ends with it. It says in which barriers the process has waited for a tenth of a second. The
+ * reports of stalled barriers and gba_info --jobs read these pages.
  */
 #ifndef GBA_STALL_H
 #define GBA_STALL_H
@@ -15,25 +15,22 @@ extern "C" {
 #endif
 
 #define GBA_WHERE_NAME 64u
-#define GBA_WHERE_CALL 48u
 #define GBA_WHERE_MOST 20u /* places of a process: the page has 4096 bytes */
 
 /* What a process does at a place. */
 typedef enum gba_where_kind {
     GBA_WHERE_NONE = 0,
-    GBA_WHERE_BARRIER = 1,     /* it waits in a barrier */
-    GBA_WHERE_NONBLOCKING = 2, /* it has begun a barrier, which is not complete */
-    GBA_WHERE_CALL_ONLY = 3    /* it is in the call, which is no barrier of libgba */
+    GBA_WHERE_BARRIER = 1,    /* it waits in a barrier */
+    GBA_WHERE_NONBLOCKING = 2 /* it has begun a barrier, which is not complete */
 } gba_where_kind_t;
 
 /* A place where a process is. */
-typedef struct gba_place {
+typedef struct gba_where {
     uint64_t id;     /* of the communicator, the same on all members in the job; 0: unknown */
     uint64_t number; /* of the barrier, from 1; 0: none */
     uint64_t since;  /* CLOCK_MONOTONIC, ns: when it began; of the last place: when it ended */
     uint64_t kind;   /* gba_where_kind_t */
     char name[GBA_WHERE_NAME]; /* of the communicator */
-    char call[GBA_WHERE_CALL]; /* such as "MPI_Recv, at s.c:10"; "": a barrier */
 } gba_where_t;
 
 /* What the status page of a process says. */
@@ -86,32 +83,32 @@ GBA_EXPORT gba_status_t gba_where_read(const char *job,
  */
 GBA_EXPORT void gba_where_text(const gba_where_process_t *process, char *text, size_t len);
 
-/* A barrier that may stall, as one member sees it. Zero: none. */
+/* A barrier that may stall, as one member sees it; all zero: none. */
 typedef struct gba_stall {
     gba_where_t place;
     uint64_t due; /* the next report, ns; UINT64_MAX: none */
     uint64_t end; /* when the job ends, if the barrier has not, ns; UINT64_MAX: never */
-    int number;   /* of the place, plus 1; 0: none */
+    int number;   /* of the place, plus 1; 0: not yet; -1: it has none */
     bool reported;
 } gba_stall_t;
 
 /*
- * Begin to watch a barrier. stall: set. name: of the communicator, for the status page. id, number:
- * as in gba_where_t. kind: what the process does; GBA_WHERE_NONE: the page does not show it. after:
- * ns from now to the first report; 0: no report. end: ns from now to gba_stall_ends; 0: never. now:
- * CLOCK_MONOTONIC, ns. Thread-safe on different stalls. Not collective.
+ * Begin to watch a barrier. stall: set. number: of the barrier, from 1. after: ns from now to the
+ * first report; 0: no report. end: ns from now to gba_stall_ends; 0: never. now: CLOCK_MONOTONIC,
+ * ns. Thread-safe on different stalls. Not collective.
  */
-GBA_EXPORT void gba_stall_begin(gba_stall_t *stall, const char *name, uint64_t id, uint64_t number,
-                                gba_where_kind_t kind, uint64_t after, uint64_t end, uint64_t now);
-
-#define GBA_STALL_SEEN_NS 100000000u /* short for a person, long for a barrier */
+GBA_EXPORT void gba_stall_begin(gba_stall_t *stall, uint64_t number, uint64_t after, uint64_t end,
+                                uint64_t now);
 
 /*
- * Look at a watched barrier, which has not ended: after GBA_STALL_SEEN_NS the status page shows it.
- * A report is due at gba_stall_t.due, and then each time that it has waited twice as long.
- * now: ns. Returns whether one is due. Thread-safe on different stalls. Not collective.
+ * Look at a watched barrier, which has not ended. A report is due at gba_stall_t.due, and then each
+ * time that it has waited twice as long. now: ns. name: called once, when the barrier has become
+ * long, to set id, kind and name of the place, which the status page then shows; NULL: the page
+ * does not show this barrier. ctx: passed to name. Returns whether a report is due. Thread-safe on
+ * different stalls. Not collective.
  */
-GBA_EXPORT bool gba_stall_look(gba_stall_t *stall, uint64_t now);
+GBA_EXPORT bool gba_stall_look(gba_stall_t *stall, uint64_t now,
+                               void (*name)(void *ctx, gba_where_t *place), void *ctx);
 
 /* Whether the job has to end, because a watched barrier has not. The member that has reported the
  * stall is the first to learn it. now: ns. Returns that. Thread-safe on different stalls. Not
@@ -145,20 +142,21 @@ typedef struct gba_stall_view {
 /* What is seen of a stalled barrier. */
 typedef struct gba_stall_seen {
     uint32_t arrived, unknown, missing;
-    uint32_t first;    /* the lowest member that has arrived; the size: none */
-    bool next;         /* the next member in the ring is missing */
-    char names[640];   /* of missing members; the caller may change it */
-    char places[1600]; /* where those on this host are; a line for each place */
+    uint32_t first;  /* the lowest member that has arrived; the size: none */
+    bool next;       /* the next member in the ring is missing */
+    char names[640]; /* of missing members; the caller may change it */
 } gba_stall_seen_t;
 
-/* See who is missing, and where. stall: watched. view: its functions are called. seen: set.
- * Thread-safe on different stalls. Not collective. Reads the status pages of the host. */
+/* Find the missing members. stall: watched. view: its functions are called. seen: set. Thread-safe
+ * on different stalls. Not collective. Reads the status pages of the host if view->arrived is NULL.
+ */
 GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view,
                               gba_stall_seen_t *seen);
 
 /*
- * Report a stalled barrier in the log, one line and one for each place. Of the members that see the
- * same, one reports. stall: as of gba_stall_see. view, seen: likewise. note: the end of the line,
+ * Report a stalled barrier in the log: one line, and one for each place of missing members on this
+ * host, for which it reads the status pages. So of the members that see the same, only one calls
+ * this. stall: as of gba_stall_see. view, seen: likewise. note: the end of the line,
  * or
  * "". now: ns. Thread-safe on different stalls. Not collective.
  */

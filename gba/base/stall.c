@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The one reporter of stalled barriers, of processes, threads and GPUs: when to report, and in
- * which words. Who has arrived is known to the caller, or else by the status pages of the host.
+ * which words. Either the caller knows which members have arrived, or the status pages tell it.
  */
 #include "gba/stall.h"
 
@@ -11,29 +11,42 @@
 #include "gba/base/log.h"
 #include "gba/base/where.h"
 
-#define NAMED 8u /* missing members, and places, that a report names */
+#define NAMED          8u /* missing members, and places, that a report names */
+#define NAMED_AT_PLACE 4u /* of them at one place: enough to find one */
 
 /* The job ends so much later if this member has not reported the stall, but another one has, ns. */
 #define END_NS UINT64_C(5000000000)
 
-void gba_stall_begin(gba_stall_t *stall, const char *name, uint64_t id, uint64_t number,
-                     gba_where_kind_t kind, uint64_t after, uint64_t end, uint64_t now)
+/* A barrier is shown on the status page from then on: short for a person, long for a barrier. */
+#define SEEN_NS 100000000u
+
+void gba_stall_begin(gba_stall_t *stall, uint64_t number, uint64_t after, uint64_t end,
+                     uint64_t now)
 {
-    *stall = (gba_stall_t){.place = {.id = id, .number = number, .since = now, .kind = kind},
+    *stall = (gba_stall_t){.place = {.number = number, .since = now},
                            .due = 0 == after ? UINT64_MAX : now + after,
                            .end = 0 == end ? UINT64_MAX : now + end};
     if (stall->due > stall->end)
         stall->due = stall->end;
-    if ('\0' != name[0]) /* else the caller names it when it is long */
-        snprintf(stall->place.name, sizeof stall->place.name, "%s", name);
 }
 
-bool gba_stall_look(gba_stall_t *stall, uint64_t now)
+/* The barrier has become long: show it. */
+static void stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_where_t *place), void *ctx)
+{
+    int number;
+
+    name(ctx, &stall->place);
+    number = gba_where_enter(&stall->place);
+    stall->number = number < 0 ? -1 : number + 1;
+}
+
+bool gba_stall_look(gba_stall_t *stall, uint64_t now, void (*name)(void *ctx, gba_where_t *place),
+                    void *ctx)
 {
     const uint64_t waited = now - stall->place.since;
 
-    if (0 == stall->number && GBA_WHERE_NONE != stall->place.kind && waited >= GBA_STALL_SEEN_NS)
-        stall->number = gba_where_enter(&stall->place) + 1;
+    if (0 == stall->number && name != NULL && waited >= SEEN_NS)
+        stall_show(stall, name, ctx);
     if (now < stall->due)
         return false;
     stall->due = now + waited;
@@ -58,7 +71,7 @@ void gba_stall_end(gba_stall_t *stall, const char *name, uint64_t now)
     stall->reported = false;
 }
 
-/* ------------------------------------------------------------------------- who is missing --- */
+/* ------------------------------------------------------------------ the missing members --- */
 
 struct sight {
     const gba_stall_t *stall;
@@ -113,7 +126,7 @@ static bool same_place(const gba_where_process_t *a, const gba_where_process_t *
     const gba_where_t *right = b->count > 0 ? b->places : &b->last;
 
     return a->count == b->count && left->kind == right->kind && left->id == right->id &&
-           left->number == right->number && 0 == strcmp(left->call, right->call);
+           left->number == right->number;
 }
 
 static void crowd_add(struct crowd crowds[NAMED], const gba_where_process_t *process,
@@ -129,39 +142,21 @@ static void crowd_add(struct crowd crowds[NAMED], const gba_where_process_t *pro
     if (0 == crowd->members++)
         crowd->first = process;
     used = strlen(crowd->names);
-    if (crowd->members <= 4) /* enough to find one of them */
+    if (crowd->members <= NAMED_AT_PLACE)
         snprintf(crowd->names + used, sizeof crowd->names - used, "%s%.60s (pid %u)",
                  1 == crowd->members ? "" : ", ", name, process->pid);
-}
-
-/* A line for each place. */
-static void crowds_print(const struct crowd crowds[NAMED], char *places, size_t len)
-{
-    char text[512], more[32] = "";
-    size_t used = 0;
-
-    for (const struct crowd *crowd = crowds; crowd < crowds + NAMED && used < len; crowd++) {
-        if (0 == crowd->members)
-            break;
-        gba_where_text(crowd->first, text, sizeof text);
-        if (crowd->members > 4)
-            snprintf(more, sizeof more, " and %u more", crowd->members - 4);
-        used += (size_t)snprintf(places + used, len - used, "%s%s%s: %s", 0 == used ? "" : "\n",
-                                 crowd->names, crowd->members > 4 ? more : "", text);
-    }
 }
 
 void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_stall_seen_t *seen)
 {
     struct sight sight = {.stall = stall, .view = view};
-    struct crowd crowds[NAMED] = {{.members = 0}};
-    const gba_where_process_t *process;
     size_t used = 0;
     char one[128];
 
     memset(seen, 0, sizeof *seen);
     seen->first = view->size;
-    gba_where_job_read(view->job, &sight.job);
+    if (view->arrived == NULL)
+        gba_where_job_read(view->job, &sight.job);
     for (uint32_t member = 0; member < view->size; member++) {
         gba_arrived_t state = member_arrived(&sight, member);
 
@@ -170,20 +165,41 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
         if (GBA_ARRIVED_YES == state && member < seen->first)
             seen->first = member;
         seen->next |= GBA_ARRIVED_NO == state && member == (view->rank + 1) % view->size;
-        if (GBA_ARRIVED_NO != state)
+        if (GBA_ARRIVED_NO != state || seen->missing++ >= NAMED || used >= sizeof seen->names)
             continue;
         view->name_member(view->ctx, member, one, sizeof one);
-        process = process_of(&sight, member);
-        if (process != NULL)
-            crowd_add(crowds, process, one);
-        if (seen->missing++ < NAMED && used < sizeof seen->names)
-            used += (size_t)snprintf(seen->names + used, sizeof seen->names - used, "%s%s",
-                                     0 == used ? "" : ", ", one);
+        used += (size_t)snprintf(seen->names + used, sizeof seen->names - used, "%s%s",
+                                 0 == used ? "" : ", ", one);
     }
     if (seen->missing > NAMED && used < sizeof seen->names)
         snprintf(seen->names + used, sizeof seen->names - used, " and %u more",
                  seen->missing - NAMED);
-    crowds_print(crowds, seen->places, sizeof seen->places);
+    gba_where_job_free(&sight.job);
+}
+
+/* A line for each place of missing members. */
+static void report_places(const gba_stall_t *stall, const gba_stall_view_t *view)
+{
+    struct sight sight = {.stall = stall, .view = view};
+    struct crowd crowds[NAMED] = {{.members = 0}};
+    const gba_where_process_t *process;
+    char text[512], more[32];
+
+    gba_where_job_read(view->job, &sight.job);
+    for (uint32_t member = 0; member < view->size; member++) {
+        process = process_of(&sight, member);
+        if (process == NULL || GBA_ARRIVED_NO != member_arrived(&sight, member))
+            continue;
+        view->name_member(view->ctx, member, text, sizeof text);
+        crowd_add(crowds, process, text);
+    }
+    for (const struct crowd *crowd = crowds; crowd < crowds + NAMED && crowd->members > 0;
+         crowd++) {
+        gba_where_text(crowd->first, text, sizeof text);
+        snprintf(more, sizeof more, " and %u more", crowd->members - NAMED_AT_PLACE);
+        gba_log(GBA_LOG_TEAM, "%s: %s%s: %s", view->name, crowd->names,
+                crowd->members > NAMED_AT_PLACE ? more : "", text);
+    }
     gba_where_job_free(&sight.job);
 }
 
@@ -191,7 +207,6 @@ void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
                       const gba_stall_seen_t *seen, const char *note, uint64_t now)
 {
     char unknown[64] = "";
-    const char *line = seen->places;
 
     stall->reported = true;
     if (seen->unknown > 0)
@@ -201,8 +216,6 @@ void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
         view->name, (unsigned long long)stall->place.number, view->path,
         (unsigned long long)((now - stall->place.since) / 1000000000u), seen->arrived, view->size,
         view->of, unknown, '\0' == seen->names[0] ? "" : "; missing: ", seen->names, note);
-    for (size_t length; '\0' != *line; line += length + ('\n' == line[length])) {
-        length = strcspn(line, "\n");
-        gba_log(GBA_LOG_TEAM, "%s: %.*s", view->name, (int)length, line);
-    }
+    if (view->job != NULL)
+        report_places(stall, view);
 }

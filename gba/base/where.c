@@ -160,7 +160,8 @@ struct search {
     const char *job;
     gba_status_t (*take)(void *ctx, const gba_where_process_t *process);
     void *ctx;
-    uint32_t pid, own; /* of the process: in /proc, and as it sees itself */
+    int proc;        /* the open directory /proc */
+    const char *pid; /* of the process, as a name in it */
 };
 
 /* Another process has written it: terminate it, and leave nothing that a terminal would obey. */
@@ -176,11 +177,10 @@ static void text_take(char *to, const char *from, size_t bytes)
 static bool slot_take(gba_where_t *to, const struct slot *slot)
 {
     if (slot->before != slot->after || 0 != slot->before % 2 ||
-        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_CALL_ONLY)
+        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_NONBLOCKING)
         return false;
     *to = slot->where;
     text_take(to->name, slot->where.name, sizeof to->name);
-    text_take(to->call, slot->where.call, sizeof to->call);
     return true;
 }
 
@@ -193,33 +193,6 @@ static void page_take(gba_where_process_t *process, const struct page *copy)
     (void)slot_take(&process->last, &copy->last);
     for (uint32_t i = 0; i < GBA_WHERE_MOST; i++)
         process->count += slot_take(&process->places[process->count], &copy->slots[i]);
-}
-
-static gba_status_t file_take(void *ctx, const struct gba_open_file *file)
-{
-    const struct search *search = ctx;
-    gba_where_process_t process;
-    struct page copy = {.magic = 0};
-    struct stat st = {.st_uid = 0};
-    ssize_t got;
-    int fd;
-
-    if (0 != strcmp(file->target, PAGE_LINK))
-        return GBA_INPROGRESS;
-    fd = openat(file->directory, file->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return GBA_INPROGRESS;
-    got = pread(fd, &copy, sizeof copy, 0);
-    (void)fstat(fd, &st);
-    close(fd);
-    if (got != (ssize_t)sizeof copy || PAGE_MAGIC != copy.magic || copy.pid != search->own)
-        return GBA_INPROGRESS;
-    page_take(&process, &copy);
-    if (search->job != NULL && 0 != strcmp(process.job, search->job))
-        return GBA_INPROGRESS;
-    process.pid = search->pid;
-    process.user = st.st_uid;
-    return search->take(search->ctx, &process);
 }
 
 /* The number of a process in its own PID namespace, the last one of NSpid; 0: it has ended. */
@@ -246,6 +219,34 @@ static uint32_t own_number(int proc, const char *pid)
     return number;
 }
 
+static gba_status_t file_take(void *ctx, const struct gba_open_file *file)
+{
+    const struct search *search = ctx;
+    gba_where_process_t process;
+    struct page copy = {.magic = 0};
+    struct stat st = {.st_uid = 0};
+    ssize_t got;
+    int fd;
+
+    if (0 != strcmp(file->target, PAGE_LINK))
+        return GBA_INPROGRESS;
+    fd = openat(file->directory, file->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return GBA_INPROGRESS;
+    got = pread(fd, &copy, sizeof copy, 0);
+    (void)fstat(fd, &st);
+    close(fd);
+    if (got != (ssize_t)sizeof copy || PAGE_MAGIC != copy.magic ||
+        copy.pid != own_number(search->proc, search->pid))
+        return GBA_INPROGRESS;
+    page_take(&process, &copy);
+    if (search->job != NULL && 0 != strcmp(process.job, search->job))
+        return GBA_INPROGRESS;
+    process.pid = (uint32_t)strtoul(search->pid, NULL, 10);
+    process.user = st.st_uid;
+    return search->take(search->ctx, &process);
+}
+
 gba_status_t gba_where_read(const char *job,
                             gba_status_t (*take)(void *ctx, const gba_where_process_t *process),
                             void *ctx)
@@ -257,13 +258,12 @@ gba_status_t gba_where_read(const char *job,
 
     if (proc == NULL)
         return gba_system_status(errno);
+    search.proc = dirfd(proc);
     while (GBA_INPROGRESS == status && (entry = readdir(proc)) != NULL) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        search.pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        search.own = own_number(dirfd(proc), entry->d_name);
-        if (0 != search.own)
-            status = gba_open_files(dirfd(proc), entry->d_name, file_take, &search);
+        search.pid = entry->d_name;
+        status = gba_open_files(search.proc, search.pid, file_take, &search);
     }
     closedir(proc);
     return status;
@@ -332,22 +332,8 @@ static unsigned long long seconds_since(uint64_t since)
     return since < now ? (now - since) / 1000000000u : 0;
 }
 
-/* The barrier of a place: "barrier 2 of work". */
-static size_t add_barrier(char *text, size_t len, size_t used, const gba_where_t *where)
-{
-    if ('\0' != where->call[0])
-        return add(text, len, used, "%s%s%s", where->call, '\0' != where->name[0] ? " on " : "",
-                   where->name);
-    return add(text, len, used, "barrier %llu of %s", (unsigned long long)where->number,
-               where->name);
-}
-
 void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
 {
-    static const char *const verbs[] = {[GBA_WHERE_NONE] = "",
-                                        [GBA_WHERE_BARRIER] = "waits in ",
-                                        [GBA_WHERE_NONBLOCKING] = "has begun nonblocking ",
-                                        [GBA_WHERE_CALL_ONLY] = "is in "};
     const gba_where_t *last = &process->last;
     struct gba_process state;
     size_t used = 0;
@@ -360,16 +346,13 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
     for (uint32_t i = 0; i < process->count; i++) {
         const gba_where_t *where = &process->places[i];
 
-        used = add(text, len, used, "%s%s", 0 == i ? "" : ", and ", verbs[where->kind]);
-        used = add_barrier(text, len, used, where);
-        used = add(text, len, used, " for %llu s", seconds_since(where->since));
+        used = add(text, len, used, "%s%s barrier %llu of %s for %llu s", 0 == i ? "" : ", and ",
+                   GBA_WHERE_BARRIER == where->kind ? "waits in" : "has begun nonblocking",
+                   (unsigned long long)where->number, where->name, seconds_since(where->since));
     }
-    if (process->count > 0)
-        return;
-    used = add(text, len, used, "is in no barrier");
-    if (GBA_WHERE_NONE == last->kind)
-        return;
-    used = add(text, len, used, "; it has waited last in ");
-    used = add_barrier(text, len, used, last);
-    (void)add(text, len, used, ", until %llu s ago", seconds_since(last->since));
+    if (0 == process->count)
+        used = add(text, len, used, "is in no barrier");
+    if (0 == process->count && GBA_WHERE_NONE != last->kind)
+        (void)add(text, len, used, "; it has waited last in barrier %llu of %s, until %llu s ago",
+                  (unsigned long long)last->number, last->name, seconds_since(last->since));
 }

@@ -119,15 +119,6 @@ static inline void gba_team_member(const struct gba_team *team, uint32_t member,
         snprintf(text, len, "member %u", member);
 }
 
-/* The name of the team, as the program calls it now. */
-static inline void gba_team_name(const struct gba_team *team, char *text, size_t len)
-{
-    if (team->runtime.name_team != NULL)
-        team->runtime.name_team(team->runtime.ctx, text, len);
-    else
-        snprintf(text, len, "%s", team->name);
-}
-
 static inline uint64_t gba_team_rounds(const struct gba_team *team)
 {
     return gba_word_load_relaxed(&team->rounds);

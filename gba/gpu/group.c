@@ -111,16 +111,19 @@ static void gather_watch(struct gba_gpu_group *group, uint64_t now)
                                    .arrived = sight_arrived,
                                    .name_member = sight_name};
     gba_stall_seen_t seen;
+    uint32_t first = 0;
 
     group->watched = now;
-    gba_stall_see(&group->stall, &view, &seen);
-    if (0 == seen.arrived)
+    while (first < group->members && !arrived(group, first))
+        first++;
+    if (first == group->members) {
         group->stall.place.number = 0;
-    else if (0 == group->stall.place.number)
-        gba_stall_begin(&group->stall, "", 0, gba_gpu_next(group), GBA_WHERE_NONE,
-                        group->own.stuck_after, 0, now);
-    else if (gba_stall_look(&group->stall, now))
+    } else if (0 == group->stall.place.number) {
+        gba_stall_begin(&group->stall, gba_gpu_next(group), group->own.stuck_after, 0, now);
+    } else if (gba_stall_look(&group->stall, now, NULL, NULL)) {
+        gba_stall_see(&group->stall, &view, &seen);
         gba_stall_report(&group->stall, &view, &seen, "", now);
+    }
 }
 
 bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now)

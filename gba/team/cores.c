@@ -18,7 +18,7 @@
 
 /* --------------------------------------------------------------------------------- reports --- */
 
-/* A core, for the functions of its view: that waits. */
+/* What a report looks at: the round of the core that waits. */
 struct sight {
     const struct gba_cores *cores;
     uint64_t round;
@@ -117,9 +117,9 @@ static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores,
                          false);
         now = gba_clock_ns();
         if (0 == stall.place.number)
-            gba_stall_begin(&stall, "", 0, gba_word_load_relaxed(&core->mark), GBA_WHERE_NONE,
-                            cores->report_after, 0, now);
-        if (gba_stall_look(&stall, now))
+            gba_stall_begin(&stall, gba_word_load_relaxed(&core->mark), cores->report_after, 0,
+                            now);
+        if (gba_stall_look(&stall, now, NULL, NULL))
             core_report(cores, core, &stall, now);
     }
     if (stall.reported)

@@ -110,8 +110,8 @@ static bool stalled_is_reporter(struct sight *sight, gba_stall_seen_t *seen)
 static void stalled_report(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     struct sight sight = {team, group};
-    char name[sizeof team->name], path[32], note[192];
-    const gba_stall_view_t view = {.name = name,
+    char path[32], note[192];
+    const gba_stall_view_t view = {.name = team->watchdog.stall.place.name,
                                    .path = path,
                                    .of = "members",
                                    .ctx = &sight,
@@ -126,7 +126,6 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     gba_stall_see(&team->watchdog.stall, &view, &seen);
     if (!stalled_is_reporter(&sight, &seen))
         return;
-    gba_team_name(team, name, sizeof name);
     snprintf(path, sizeof path, "%s%s", gba_path_name(team->kind),
              gba_failover_failed(team) ? ", failed" : "");
     snprintf(note, sizeof note, "%s%s",
@@ -152,12 +151,10 @@ static void watch_hasten(struct gba_team *team, uint64_t now)
 static void stalled_end(struct gba_team *team)
 {
     gba_stall_t *stall = &team->watchdog.stall;
-    char name[sizeof team->name] = "";
 
-    if (0 == stall->number && !stall->reported)
-        return;
-    gba_team_name(team, name, sizeof name);
-    gba_stall_end(stall, name, gba_clock_ns());
+    /* Not the name of now: the communicator may have ended. */
+    if (0 != stall->number)
+        gba_stall_end(stall, stall->place.name, gba_clock_ns());
 }
 
 void gba_watchdog_end(struct gba_team *team)
@@ -252,9 +249,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     stalled_end(team);
     gba_retry_begin(&team->watchdog.retry, now, group != NULL ? group->membership->members : 0,
                     round - team->watchdog.round - 1);
-    gba_stall_begin(&team->watchdog.stall, "", team->failover.id,
-                    team->watchdog.before + team->fallback_barriers + round,
-                    team->use.stepped ? GBA_WHERE_NONBLOCKING : GBA_WHERE_BARRIER,
+    gba_stall_begin(&team->watchdog.stall, team->watchdog.before + team->fallback_barriers + round,
                     team->watchdog.report_after, team->watchdog.abort_after, now);
     team->watchdog.round = round;
     team->watchdog.widen_due = 0;
@@ -302,14 +297,16 @@ static void watch_widen(struct gba_team *team, uint64_t now)
     team->watchdog.widen_due = now + WIDEN_NS;
 }
 
-/* Whether a report is due. The name is needed only for a barrier that is long. */
-static bool stall_look(struct gba_team *team, uint64_t now)
+static void stall_name(void *ctx, gba_where_t *place)
 {
-    gba_stall_t *stall = &team->watchdog.stall;
+    const struct gba_team *team = ctx;
 
-    if ('\0' == stall->place.name[0] && now - stall->place.since >= GBA_STALL_SEEN_NS)
-        gba_team_name(team, stall->place.name, sizeof stall->place.name);
-    return gba_stall_look(stall, now);
+    place->id = team->failover.id;
+    place->kind = team->use.stepped ? GBA_WHERE_NONBLOCKING : GBA_WHERE_BARRIER;
+    if (team->runtime.name_team != NULL)
+        team->runtime.name_team(team->runtime.ctx, place->name, sizeof place->name);
+    else
+        snprintf(place->name, sizeof place->name, "%s", team->name);
 }
 
 /* A round of a team whose device has failed: report a stall, and reach further members. */
@@ -317,7 +314,7 @@ static gba_status_t check_failed(struct gba_team *team, uint64_t now)
 {
     const gba_group_state_t none = {0};
 
-    if (stall_look(team, now))
+    if (gba_stall_look(&team->watchdog.stall, now, stall_name, team))
         stalled_report(team, &none, now);
     if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
         return GBA_INPROGRESS;
@@ -329,7 +326,7 @@ static gba_status_t check_failed(struct gba_team *team, uint64_t now)
 static gba_status_t check_path(struct gba_team *team, uint64_t now)
 {
     const bool retry = team->path->group != NULL && now >= team->watchdog.retry.due;
-    const bool stalled = stall_look(team, now);
+    const bool stalled = gba_stall_look(&team->watchdog.stall, now, stall_name, team);
     gba_group_state_t group;
     gba_status_t status;
 

@@ -62,6 +62,14 @@ static void name_rank(void *ctx, uint32_t member, char *text, size_t len)
     snprintf(text, len, "rank %u on h", member);
 }
 
+static void name_work(void *ctx, gba_where_t *place)
+{
+    ++*(unsigned *)ctx;
+    place->id = 9;
+    place->kind = GBA_WHERE_BARRIER;
+    snprintf(place->name, sizeof place->name, "work");
+}
+
 static gba_status_t count_one(void *ctx, const gba_where_process_t *process)
 {
     (void)process;
@@ -84,7 +92,7 @@ TEST(test_report)
     gba_stall_t stall;
     gba_stall_seen_t seen;
     char expected[512];
-    unsigned count = 0;
+    unsigned count = 0, named = 0;
 
     snprintf(job, sizeof job, "test-%d", (int)getpid());
     lines[0] = '\0';
@@ -95,7 +103,12 @@ TEST(test_report)
     child_start(2, NULL);
     assert_int_equal(gba_where_read(job, count_one, &count), GBA_INPROGRESS);
     assert_int_equal(count, 3);
-    gba_stall_begin(&stall, "work", 9, 7, GBA_WHERE_BARRIER, 2 * SECOND, 0, now);
+    gba_stall_begin(&stall, 7, 2 * SECOND, 0, now);
+    assert_false(gba_stall_look(&stall, now + SECOND / 20, name_work, &named));
+    assert_int_equal(named, 0); /* not long yet */
+    for (int i = 0; i < 2; i++)
+        assert_false(gba_stall_look(&stall, now + SECOND, name_work, &named));
+    assert_int_equal(named, 1); /* once, also without a page */
     gba_stall_see(&stall, &view, &seen);
     assert_int_equal(seen.arrived, 2);
     assert_int_equal(seen.unknown, 1); /* rank 4 has no process here */
@@ -123,9 +136,9 @@ TEST(test_times)
     gba_stall_t stall;
     char reports[64] = "";
 
-    gba_stall_begin(&stall, "", 0, 1, GBA_WHERE_NONE, 2 * SECOND, 20 * SECOND, SECOND);
+    gba_stall_begin(&stall, 1, 2 * SECOND, 20 * SECOND, SECOND);
     for (uint64_t s = 1; s <= 21; s++)
-        if (gba_stall_look(&stall, s * SECOND))
+        if (gba_stall_look(&stall, s * SECOND, NULL, NULL))
             snprintf(reports + strlen(reports), 8, "%u ", (unsigned)s - 1);
     assert_string_equal(reports, "2 4 8 16 20 ");
     assert_false(gba_stall_ends(&stall, 21 * SECOND)); /* another member has reported it */
@@ -133,8 +146,8 @@ TEST(test_times)
     stall.reported = true;
     assert_false(gba_stall_ends(&stall, 20 * SECOND));
     assert_true(gba_stall_ends(&stall, 21 * SECOND));
-    gba_stall_begin(&stall, "", 0, 1, GBA_WHERE_NONE, 0, 0, SECOND);
-    assert_false(gba_stall_look(&stall, UINT64_MAX / 2));
+    gba_stall_begin(&stall, 1, 0, 0, SECOND);
+    assert_false(gba_stall_look(&stall, UINT64_MAX / 2, NULL, NULL));
     assert_false(gba_stall_ends(&stall, UINT64_MAX / 2));
 }
 

@@ -101,6 +101,12 @@ static int progress_served(void *unused)
     return 1;
 }
 
+static void name_now(void *ctx, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "renamed");
+}
+
 static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     struct scene *scene = self->arg;
@@ -111,6 +117,8 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
                             .device = scene->device,
                             .device_status = scene->device_status,
                             .runtime.name_member = name_member,
+                            .runtime.name_team = name_now,
+                            .barriers = 10,
                             .oversubscribed = scene->oversubscribed};
     gba_team_t *team;
 
@@ -163,7 +171,7 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
     expect_lines(1);
     expect_line(expected);
     expect_line(scene.trial ? "team, trial after 1: barrier 1 (software) stalled"
-                            : "team: barrier 2 (");
+                            : "renamed: barrier 12 (");
 }
 
 /* The path of the team is another one than that of the trial's barriers, and its barriers are not

@@ -57,11 +57,6 @@ static void runtime_name_team(void *ctx, char *text, size_t len)
     gba_common_framework.name_team(((struct gba_common_module *)ctx)->owner, text, len);
 }
 
-static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
-{
-    gba_common_framework.name_member(((struct gba_common_module *)ctx)->owner, rank, text, len);
-}
-
 /* Prepare an agreement. number: of the barrier. */
 static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, uint64_t number)
 {
@@ -92,7 +87,7 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, uint
                                       .notify = gba_common_notify,
                                       .prepare = runtime_prepare,
                                       .agreed = runtime_agreed,
-                                      .name_member = runtime_name_member,
+                                      .name_member = gba_common_name_member,
                                       .name_team = runtime_name_team,
                                       .job = gba_common.job,
                                       .process = gba_common_process,

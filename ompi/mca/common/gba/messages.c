@@ -171,16 +171,11 @@ static gba_status_t oob_test(void *ctx)
     return gba_exchange_test(exchange_of(ctx));
 }
 
-static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
-{
-    gba_common_framework.name_member(((struct gba_common_module *)ctx)->owner, rank, text, len);
-}
-
 const gba_oob_t gba_common_oob = {.min = oob_min,
                                   .allgather = oob_allgather,
                                   .reserve = oob_reserve,
                                   .test = oob_test,
-                                  .name_member = oob_name_member};
+                                  .name_member = gba_common_name_member};
 
 gba_status_t gba_common_min(struct gba_common_module *m, uint64_t *words, uint32_t count)
 {

@@ -36,6 +36,11 @@ uint32_t gba_common_process(void *m, uint32_t member)
     return (uint32_t)gba_common_framework.peer(((struct gba_common_module *)m)->owner, member);
 }
 
+void gba_common_name_member(void *m, uint32_t member, char *text, size_t len)
+{
+    gba_common_framework.name_member(((struct gba_common_module *)m)->owner, member, text, len);
+}
+
 /* With the lock held. */
 static void counts_add(struct gba_common_counts *sum, const struct gba_common_module *m)
 {

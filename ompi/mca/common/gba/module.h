@@ -227,8 +227,9 @@ gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 /* The barriers so far: the number of the last one, for reports. By the thread that makes them. */
 uint64_t gba_common_number(const struct gba_common_module *m);
 
-/* The rank of a member in the job, for gba_runtime_t. */
+/* For gba_runtime_t, and for reports: the rank of a member in the job, and its name. */
 uint32_t gba_common_process(void *m, uint32_t member);
+void gba_common_name_member(void *m, uint32_t member, char *text, size_t len);
 
 /* stall.c */
 

@@ -18,48 +18,35 @@ static struct {
     bool registered;
 } stalls;
 
-static void stall_name_member(void *ctx, uint32_t member, char *text, size_t len)
-{
-    gba_common_framework.name_member(((struct gba_common_module *)ctx)->owner, member, text, len);
-}
-
-static uint32_t stall_process(void *ctx, uint32_t member)
-{
-    return gba_common_process(ctx, member);
-}
-
 /* Of the members that wait on a host, the lowest reports. Those of a host on which nobody is
- * missing leave it to others, but for the first members: they say that it is elsewhere. */
+ * missing leave it to others, but for the first member: it says that it is elsewhere. (All of them
+ * read the pages for that. A file that the first one makes would cost less, but a later
+ * communicator of the same number would find it.) */
 static void stall_report(struct gba_common_module *m, uint64_t now)
 {
-    char name[64];
-    const gba_stall_view_t view = {.name = name,
+    const gba_stall_view_t view = {.name = m->stall.watch.place.name,
                                    .path = m->stall.what,
                                    .of = "members",
                                    .ctx = m,
                                    .size = m->size,
                                    .rank = m->rank,
-                                   .name_member = stall_name_member,
+                                   .name_member = gba_common_name_member,
                                    .job = gba_common.job,
-                                   .process = stall_process};
+                                   .process = gba_common_process};
     gba_stall_seen_t seen;
 
     gba_stall_see(&m->stall.watch, &view, &seen);
-    if (seen.first != m->rank || (0 == seen.missing && 0 != m->rank))
-        return;
-    gba_common_framework.name_team(m->owner, name, sizeof name);
-    gba_stall_report(&m->stall.watch, &view, &seen,
-                     0 == seen.missing ? "; no member on this host is missing" : "", now);
+    if (seen.first == m->rank && (seen.missing > 0 || 0 == m->rank))
+        gba_stall_report(&m->stall.watch, &view, &seen,
+                         0 == seen.missing ? "; no member on this host is missing" : "", now);
 }
 
-/* Name a barrier when it has become long, and not before: most are short. */
-static void stall_name(struct gba_common_module *m, uint64_t now)
+static void stall_name(void *ctx, gba_where_t *place)
 {
-    gba_where_t *place = &m->stall.watch.place;
+    const struct gba_common_module *m = ctx;
 
-    if ('\0' != place->name[0] || now - place->since < GBA_STALL_SEEN_NS)
-        return;
     place->id = gba_common_framework.id(m->owner);
+    place->kind = GBA_WHERE_BARRIER;
     gba_common_framework.name_team(m->owner, place->name, sizeof place->name);
 }
 
@@ -78,8 +65,7 @@ static int stalls_look(void)
     for (struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next) {
         if (m->stall.what == NULL)
             continue;
-        stall_name(m, now);
-        if (gba_stall_look(&m->stall.watch, now))
+        if (gba_stall_look(&m->stall.watch, now, stall_name, m))
             stall_report(m, now);
         ends |= gba_stall_ends(&m->stall.watch, now);
     }
@@ -104,8 +90,7 @@ void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint6
     opal_mutex_lock(&gba_common.lock);
     if (!stalls.registered)
         stalls.registered = OPAL_SUCCESS == opal_progress_register_lp(stalls_look);
-    gba_stall_begin(&m->stall.watch, "", 0, number, GBA_WHERE_BARRIER,
-                    (uint64_t)gba_common.params.stuck_after * 1000000000u,
+    gba_stall_begin(&m->stall.watch, number, (uint64_t)gba_common.params.stuck_after * 1000000000u,
                     (uint64_t)gba_common.params.abort_after * 1000000000u, gba_clock_ns());
     m->stall.what = what;
     opal_mutex_unlock(&gba_common.lock);
@@ -114,17 +99,14 @@ void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint6
 
 void gba_common_stall_end(struct gba_common_module *m)
 {
-    char name[64] = "";
-
     if (m->stall.what == NULL)
         return;
     (void)gba_word_add_relaxed(&stalls.waiting, UINT64_MAX);
     opal_mutex_lock(&gba_common.lock);
     m->stall.what = NULL;
     opal_mutex_unlock(&gba_common.lock);
-    if (m->stall.watch.reported)
-        gba_common_framework.name_team(m->owner, name, sizeof name);
-    gba_stall_end(&m->stall.watch, name, gba_clock_ns());
+    if (0 != m->stall.watch.number)
+        gba_stall_end(&m->stall.watch, m->stall.watch.place.name, gba_clock_ns());
 }
 
 void gba_common_stall_close(void)
