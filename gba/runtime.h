@@ -164,7 +164,7 @@ typedef struct gba_runtime {
     void (*name_team)(void *ctx, char *text, size_t len);
     /* For that report, see gba/stall.h: the job of gba_where_join, which lives as long as the team;
      * NULL: the report does not say where missing members are. And the rank of a member in that
-     * job; NULL: its rank in the team. */
+     * job, UINT32_MAX if it is of another one; NULL: its rank in the team. */
     const char *job;
     uint32_t (*process)(void *ctx, uint32_t rank);
     /* A barrier has stalled for `abort_after` seconds, and has been reported: end the job. NULL:

@@ -86,9 +86,10 @@ GBA_EXPORT void gba_where_text(const gba_where_process_t *process, char *text, s
 /* A barrier that may stall, as one member sees it; all zero: none. */
 typedef struct gba_stall {
     gba_where_t place;
-    uint64_t due; /* the next report, ns; UINT64_MAX: none */
-    uint64_t end; /* when the job ends, if the barrier has not, ns; UINT64_MAX: never */
-    int number;   /* of the place, plus 1; 0: not yet; -1: it has none */
+    uint64_t looked; /* the last look, ns */
+    uint64_t due;    /* the next report, ns; UINT64_MAX: none */
+    uint64_t end;    /* when the job ends, if the barrier has not, ns; UINT64_MAX: never */
+    int number;      /* of the place, plus 1; 0: not yet; -1: it has none */
     bool reported;
 } gba_stall_t;
 
@@ -102,7 +103,8 @@ GBA_EXPORT void gba_stall_begin(gba_stall_t *stall, uint64_t number, uint64_t af
 
 /*
  * Look at a watched barrier, which has not ended. A report is due at gba_stall_t.due, and then each
- * time that it has waited twice as long. now: ns. name: called once, when the barrier has become
+ * time that it has waited twice as long. Seconds without a look do not count: a process that is
+ * stopped does not wait. now: ns. name: called once, when the barrier has become
  * long, to set id, kind and name of the place, which the status page then shows; NULL: the page
  * does not show this barrier. ctx: passed to name. Returns whether a report is due. Thread-safe on
  * different stalls. Not collective.
@@ -134,7 +136,7 @@ typedef struct gba_stall_view {
     /* Print the name of a member: "rank 3 on hostb". */
     void (*name_member)(void *ctx, uint32_t member, char *text, size_t len);
     /* The job, for the status pages; NULL: the members are no processes of one job. And the rank of
-     * a member in it; NULL: the same number. */
+     * a member in it, UINT32_MAX if it is of another job; NULL: the same number. */
     const char *job;
     uint32_t (*process)(void *ctx, uint32_t member);
 } gba_stall_view_t;

@@ -24,6 +24,7 @@ void gba_stall_begin(gba_stall_t *stall, uint64_t number, uint64_t after, uint64
                      uint64_t now)
 {
     *stall = (gba_stall_t){.place = {.number = number, .since = now},
+                           .looked = now,
                            .due = 0 == after ? UINT64_MAX : now + after,
                            .end = 0 == end ? UINT64_MAX : now + end};
     if (stall->due > stall->end)
@@ -40,11 +41,27 @@ static void stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_where_t *
     stall->number = number < 0 ? -1 : number + 1;
 }
 
+/* After so long without a look the process was stopped, or computed beside a nonblocking barrier:
+ * it did not wait. A process that waits looks many times in a second. */
+#define AWAY_NS UINT64_C(2000000000)
+
+/* Do not count the time without a look: a report, or the end of the job, comes so much later. */
+static void stall_away(gba_stall_t *stall, uint64_t away)
+{
+    if (UINT64_MAX != stall->due)
+        stall->due += away;
+    if (UINT64_MAX != stall->end)
+        stall->end += away;
+}
+
 bool gba_stall_look(gba_stall_t *stall, uint64_t now, void (*name)(void *ctx, gba_where_t *place),
                     void *ctx)
 {
     const uint64_t waited = now - stall->place.since;
 
+    if (now - stall->looked > AWAY_NS)
+        stall_away(stall, now - stall->looked);
+    stall->looked = now;
     if (0 == stall->number && name != NULL && waited >= SEEN_NS)
         stall_show(stall, name, ctx);
     if (now < stall->due)
@@ -89,14 +106,22 @@ static const gba_where_process_t *process_of(const struct sight *sight, uint32_t
                               view->process != NULL ? view->process(view->ctx, member) : member);
 }
 
-/* Whether a process is in the stalled barrier. */
-static bool process_waits(const struct sight *sight, const gba_where_process_t *process)
+/* Whether a place shows that its process has reached the stalled barrier, or left it. */
+static bool place_reaches(const struct sight *sight, const gba_where_t *place)
+{
+    return GBA_WHERE_NONE != place->kind && place->id == sight->stall->place.id &&
+           place->number >= sight->stall->place.number;
+}
+
+static gba_arrived_t process_arrived(const struct sight *sight, const gba_where_process_t *process)
 {
     for (uint32_t i = 0; i < process->count; i++)
-        if (process->places[i].id == sight->stall->place.id &&
-            process->places[i].number == sight->stall->place.number)
-            return true;
-    return false;
+        if (place_reaches(sight, &process->places[i]))
+            return GBA_ARRIVED_YES;
+    if (place_reaches(sight, &process->last))
+        return GBA_ARRIVED_YES;
+    /* A process of more barriers at once does not show all of them. */
+    return GBA_WHERE_MOST == process->count ? GBA_ARRIVED_UNKNOWN : GBA_ARRIVED_NO;
 }
 
 static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
@@ -110,7 +135,7 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
     process = process_of(sight, member);
     if (process == NULL)
         return GBA_ARRIVED_UNKNOWN;
-    return process_waits(sight, process) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+    return process_arrived(sight, process);
 }
 
 /* Missing members that are at the same place. */

@@ -236,8 +236,9 @@ static gba_status_t file_take(void *ctx, const struct gba_open_file *file)
     got = pread(fd, &copy, sizeof copy, 0);
     (void)fstat(fd, &st);
     close(fd);
-    if (got != (ssize_t)sizeof copy || PAGE_MAGIC != copy.magic ||
-        copy.pid != own_number(search->proc, search->pid))
+    /* Another user could name the job, too. */
+    if ((search->job != NULL && st.st_uid != geteuid()) || got != (ssize_t)sizeof copy ||
+        PAGE_MAGIC != copy.magic || copy.pid != own_number(search->proc, search->pid))
         return GBA_INPROGRESS;
     page_take(&process, &copy);
     if (search->job != NULL && 0 != strcmp(process.job, search->job))
@@ -300,7 +301,7 @@ void gba_where_job_free(struct gba_where_job *list)
 
 const gba_where_process_t *gba_where_job_find(const struct gba_where_job *list, uint32_t rank)
 {
-    for (uint32_t i = 0; i < list->count; i++)
+    for (uint32_t i = 0; i < list->count && UINT32_MAX != rank; i++)
         if (list->processes[i].rank == rank)
             return &list->processes[i];
     return NULL;

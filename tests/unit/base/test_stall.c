@@ -15,6 +15,7 @@
 
 static char job[64], lines[4096];
 static pid_t children[4];
+static uid_t child_user; /* of the next child; 0: this one's */
 
 static void keep(void *ctx, gba_log_level_t level, const char *line)
 {
@@ -32,6 +33,8 @@ static void child_start(uint32_t rank, const gba_where_t *place)
     assert_int_equal(pipe(ready), 0);
     children[rank] = fork();
     if (0 == children[rank]) {
+        if (0 != child_user)
+            (void)!setuid(child_user);
         gba_where_join(job, rank);
         if (place != NULL)
             (void)gba_where_enter(place);
@@ -60,6 +63,13 @@ static void name_rank(void *ctx, uint32_t member, char *text, size_t len)
 {
     (void)ctx;
     snprintf(text, len, "rank %u on h", member);
+}
+
+/* Rank 3 is of another job. */
+static uint32_t process_of(void *ctx, uint32_t member)
+{
+    (void)ctx;
+    return 3 == member ? UINT32_MAX : member;
 }
 
 static void name_work(void *ctx, gba_where_t *place)
@@ -97,6 +107,7 @@ TEST(test_report)
     snprintf(job, sizeof job, "test-%d", (int)getpid());
     lines[0] = '\0';
     child_start(3, &place);
+    place.id = 10;
     place.number = 8;
     snprintf(place.name, sizeof place.name, "other\033[2J");
     child_start(1, &place);
@@ -130,6 +141,45 @@ TEST(test_report)
     children_end();
 }
 
+/* A member in a later barrier has arrived; one of another job, or of another user who names this
+ * job, is not seen. */
+TEST(test_arrived)
+{
+    gba_where_t place = {.id = 9, .number = 9, .kind = GBA_WHERE_BARRIER, .name = "work"};
+    const gba_stall_view_t view = {
+        .size = 4, .name_member = name_rank, .job = job, .process = process_of};
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+    const bool root = 0 == getuid();
+
+    snprintf(job, sizeof job, "arrived-%d", (int)getpid());
+    child_start(1, &place);
+    child_user = root ? 65534 : 0; /* without root: this one's */
+    child_start(2, &place);
+    child_user = 0;
+    gba_stall_begin(&stall, 7, 0, 0, gba_clock_ns());
+    stall.place.id = 9;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, root ? 2 : 3);
+    assert_int_equal(seen.unknown, root ? 2 : 1);
+    children_end();
+}
+
+/* The time in which the process does not look is no waiting. */
+TEST(test_away)
+{
+    gba_stall_t stall;
+
+    gba_stall_begin(&stall, 1, 4 * SECOND, 6 * SECOND, SECOND);
+    assert_false(gba_stall_look(&stall, 2 * SECOND, NULL, NULL));
+    assert_false(gba_stall_look(&stall, 100 * SECOND, NULL, NULL)); /* it was stopped */
+    stall.reported = true;
+    assert_false(gba_stall_ends(&stall, 100 * SECOND));
+    assert_false(gba_stall_look(&stall, 102 * SECOND, NULL, NULL));
+    assert_true(gba_stall_look(&stall, 103 * SECOND, NULL, NULL));
+    assert_true(gba_stall_ends(&stall, 105 * SECOND));
+}
+
 /* A report at doubling times, and the end of the job after a last one. */
 TEST(test_times)
 {
@@ -151,10 +201,31 @@ TEST(test_times)
     assert_false(gba_stall_ends(&stall, UINT64_MAX / 2));
 }
 
+/* See a barrier of another member and this process, which is rank 5 in its page. */
+static uint32_t process_own(void *ctx, uint32_t member)
+{
+    (void)ctx;
+    return 5 + member;
+}
+
+static void seen_of_own(uint64_t barrier, uint32_t arrived, uint32_t unknown)
+{
+    const gba_stall_view_t view = {
+        .size = 2, .rank = 1, .name_member = name_rank, .job = job, .process = process_own};
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+
+    gba_stall_begin(&stall, barrier, 0, 0, gba_clock_ns());
+    stall.place.id = 9;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, arrived);
+    assert_int_equal(seen.unknown, unknown);
+}
+
 /* Places come and go, and more than the page holds are not shown. */
 TEST(test_places)
 {
-    const gba_where_t place = {
+    gba_where_t place = {
         .id = 1, .number = 2, .since = 1, .kind = GBA_WHERE_BARRIER, .name = "full"};
     int numbers[GBA_WHERE_MOST];
     struct rlimit before, none;
@@ -173,6 +244,17 @@ TEST(test_places)
     gba_where_leave(-1);
     gba_where_leave(numbers[3]);
     assert_int_equal(gba_where_enter(&place), numbers[3]);
+    for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
+        gba_where_leave(numbers[i]);
+    seen_of_own(8, 1, 0);
+    place.id = 9;
+    gba_where_leave(gba_where_enter(&place));
+    seen_of_own(2, 2, 0); /* it has left that one */
+    seen_of_own(3, 1, 0);
+    for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
+        numbers[i] = gba_where_enter(&place);
+    seen_of_own(2, 2, 0);
+    seen_of_own(3, 1, 1); /* it may be in others, for which there is no place */
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
         gba_where_leave(numbers[i]);
 }

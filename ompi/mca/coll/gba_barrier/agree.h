@@ -91,6 +91,9 @@ uint64_t gba_coll_id(const void *owner);
 /* For gba_common_framework: the rank of a member in MPI_COMM_WORLD. */
 int gba_coll_agree_peer(const void *owner, uint32_t member);
 
+/* For gba_common_framework: whether a member is of this job, and not of one that was spawned. */
+bool gba_coll_agree_of_job(const void *owner, uint32_t member);
+
 /* report.c */
 
 /* Report once, after MPI_Init's exchange, that a parameter is invalid; or, at verbose 1, that

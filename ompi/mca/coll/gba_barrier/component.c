@@ -100,6 +100,7 @@ const struct gba_common_framework gba_common_framework = {
     .id = gba_coll_id,
     .world = notifications_world,
     .peer = gba_coll_agree_peer,
+    .of_job = gba_coll_agree_of_job,
     .prepare = gba_coll_agree_prepare,
     .fallback = gba_coll_fallback,
     .apply = gba_coll_agree_apply,

@@ -33,7 +33,11 @@ uint64_t gba_common_number(const struct gba_common_module *m)
 
 uint32_t gba_common_process(void *m, uint32_t member)
 {
-    return (uint32_t)gba_common_framework.peer(((struct gba_common_module *)m)->owner, member);
+    const void *owner = ((struct gba_common_module *)m)->owner;
+
+    if (gba_common_framework.of_job != NULL && !gba_common_framework.of_job(owner, member))
+        return UINT32_MAX;
+    return (uint32_t)gba_common_framework.peer(owner, member);
 }
 
 void gba_common_name_member(void *m, uint32_t member, char *text, size_t len)

@@ -121,8 +121,9 @@ struct gba_common_framework {
     /* A communicator of the whole job with the ranks of MPI_COMM_WORLD, for failure notifications;
      * a different one for each component. */
     struct ompi_communicator_t *(*world)(void);
-    /* The rank of a member in it. */
+    /* The rank of a member in it; and whether the member is of this job. NULL: all are. */
     int (*peer)(const void *owner, uint32_t member);
+    bool (*of_job)(const void *owner, uint32_t member);
     /*
      * Open the exchange, and complete the attributes: name, remote, and what else differs from the
      * defaults. A device_status that is not GBA_OK is the reason why the members get no device.

@@ -18,10 +18,9 @@ static struct {
     bool registered;
 } stalls;
 
-/* Of the members that wait on a host, the lowest reports. Those of a host on which nobody is
- * missing leave it to others, but for the first member: it says that it is elsewhere. (All of them
- * read the pages for that. A file that the first one makes would cost less, but a later
- * communicator of the same number would find it.) */
+/* Of the members that wait on a host, the lowest reports. (All of them read the pages for that. A
+ * file that the first one makes would cost less, but a later communicator of the same number would
+ * find it.) */
 static void stall_report(struct gba_common_module *m, uint64_t now)
 {
     const gba_stall_view_t view = {.name = m->stall.watch.place.name,
@@ -36,9 +35,10 @@ static void stall_report(struct gba_common_module *m, uint64_t now)
     gba_stall_seen_t seen;
 
     gba_stall_see(&m->stall.watch, &view, &seen);
-    if (seen.first == m->rank && (seen.missing > 0 || 0 == m->rank))
+    if (seen.first == m->rank)
         gba_stall_report(&m->stall.watch, &view, &seen,
-                         0 == seen.missing ? "; no member on this host is missing" : "", now);
+                         0 == seen.missing ? "; no member that this process sees is missing" : "",
+                         now);
 }
 
 static void stall_name(void *ctx, gba_where_t *place)
