@@ -128,9 +128,11 @@ int gba_where_enter(const gba_where_t *where)
     int number = -1;
 
     pthread_mutex_lock(&lock);
-    for (int i = 0; page_is_own() && i < (int)GBA_WHERE_MOST && number < 0; i++)
+    for (int i = 0; page != NULL && i < (int)GBA_WHERE_MOST && number < 0; i++)
         if (GBA_WHERE_NONE == page->slots[i].where.kind)
             number = i;
+    if (number >= 0 && !page_is_own())
+        number = -1;
     if (number >= 0)
         slot_write(&page->slots[number], where);
     pthread_mutex_unlock(&lock);

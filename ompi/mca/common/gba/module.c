@@ -11,9 +11,10 @@ void gba_common_module_init(struct gba_common_module *m, void *owner)
 void gba_common_module_open(struct gba_common_module *m)
 {
     opal_mutex_lock(&gba_common.lock);
-    if ('\0' == gba_common.job[0])
+    if ('\0' == gba_common.job[0]) {
         gba_compat_job_name(gba_common.job, sizeof gba_common.job);
-    gba_where_join(gba_common.job, OPAL_PROC_MY_NAME.vpid);
+        gba_where_join(gba_common.job, OPAL_PROC_MY_NAME.vpid);
+    }
     m->next = gba_common.modules;
     m->link = &gba_common.modules;
     if (m->next != NULL)
@@ -68,6 +69,7 @@ static void counts_add(struct gba_common_counts *sum, const struct gba_common_mo
 
 void gba_common_module_close(struct gba_common_module *m)
 {
+    gba_common_stall_end(m); /* of an agreement that progress would have ended */
     opal_mutex_lock(&gba_common.lock);
     if (m->link != NULL) {
         counts_add(&gba_common.retired, m);

@@ -58,7 +58,8 @@ struct gba_common_module {
     struct {
         const char *what; /* it waits for; NULL: it does not */
         gba_stall_t watch;
-    } stall; /* see stall.c; under gba_common.lock */
+        struct gba_common_module *next; /* of those that wait */
+    } stall;                            /* see stall.c; under gba_common.lock */
     struct gba_common_tally tally;
     struct gba_common_module *next, **link; /* in gba_common.modules; link NULL: not in the list */
 };

@@ -10,11 +10,12 @@
 #include "gba/base/clock.h"
 
 /* Time between two looks at the waiting threads, ns. */
-#define LOOK_NS 50000000u
+#define LOOK_NS 100000000u
 
 static struct {
-    gba_word_t waiting; /* threads between gba_common_stall_begin and _end */
-    gba_word_t due;     /* the time of the next look, ns */
+    gba_word_t waiting;              /* threads between gba_common_stall_begin and _end */
+    gba_word_t due;                  /* the time of the next look, ns */
+    struct gba_common_module *first; /* the list of their modules, under gba_common.lock */
     bool registered;
 } stalls;
 
@@ -62,9 +63,7 @@ static int stalls_look(void)
         return 0;
     now = gba_clock_ns(); /* not before a thread that has begun to wait in the meantime */
     gba_word_store_relaxed(&stalls.due, now + LOOK_NS);
-    for (struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next) {
-        if (m->stall.what == NULL)
-            continue;
+    for (struct gba_common_module *m = stalls.first; m != NULL; m = m->stall.next) {
         if (gba_stall_look(&m->stall.watch, now, stall_name, m))
             stall_report(m, now);
         ends |= gba_stall_ends(&m->stall.watch, now);
@@ -93,16 +92,23 @@ void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint6
     gba_stall_begin(&m->stall.watch, number, (uint64_t)gba_common.params.stuck_after * 1000000000u,
                     (uint64_t)gba_common.params.abort_after * 1000000000u, gba_clock_ns());
     m->stall.what = what;
+    m->stall.next = stalls.first;
+    stalls.first = m;
     opal_mutex_unlock(&gba_common.lock);
     (void)gba_word_add_relaxed(&stalls.waiting, 1);
 }
 
 void gba_common_stall_end(struct gba_common_module *m)
 {
+    struct gba_common_module **link = &stalls.first;
+
     if (m->stall.what == NULL)
         return;
     (void)gba_word_add_relaxed(&stalls.waiting, UINT64_MAX);
     opal_mutex_lock(&gba_common.lock);
+    while (*link != m)
+        link = &(*link)->stall.next;
+    *link = m->stall.next;
     m->stall.what = NULL;
     opal_mutex_unlock(&gba_common.lock);
     if (0 != m->stall.watch.number)
