@@ -33,10 +33,12 @@ uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
  * the lock of a dead maker is free at once. So long a wait means that the maker is stopped, or that
  * an unrelated process holds the name of the lock. */
 #define MAKER_WAIT_NS 10000000000ull
-/* The interval between two attempts: at first about the time that the maker needs. It doubles up to
- * the maximum. */
+/* The interval between two attempts to take the lock: at first about the time that the maker needs.
+ * It doubles up to the maximum. */
 #define MAKER_POLL_NS     1000000l
-#define MAKER_POLL_MAX_NS 50000000l
+#define MAKER_POLL_MAX_NS 8000000l
+/* The wait before the first search without the lock. Each later one comes after twice the time. */
+#define MAKER_SEARCH_NS 100000000ull
 
 /* Peers may write to the file, but not truncate it under a process that has it mapped. */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
@@ -249,7 +251,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
     const char *name = '\0' == path->name[0] ? NULL : path->name;
     char id[GBA_SIM_ID_MAX];
     struct attach attach = {.dev = dev, .path = path, .id = id};
-    uint64_t deadline = gba_clock_ns() + MAKER_WAIT_NS;
+    uint64_t start = gba_clock_ns(), waited, search_after = MAKER_SEARCH_NS;
     gba_status_t status = gba_sim_id(id, name, job);
     int lock = -1;
 
@@ -261,19 +263,25 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
     }
     if (name == NULL && job == NULL)
         return segment_create(dev, id, &path->sim);
+    status = GBA_INPROGRESS;
     do {
         /* The holder of the lock searches once: no other process can make the simulator meanwhile.
-         * A process without the lock waits for the maker. The lock may also be held by a stopped
-         * process or by an unrelated one. */
+         * A process without the lock waits for the maker. It seldom searches, because all of /proc
+         * is read: many processes that begin together would keep the maker from the processors. But
+         * the lock may also be held by a stopped process or by an unrelated one. */
         lock = gba_sim_maker_lock(id);
         if (lock < 0 && EADDRINUSE != errno)
             return system_failed("bind the lock of the simulated device, an abstract socket");
-        status = gba_sim_find(id, segment_attach, &attach);
+        waited = gba_clock_ns() - start;
+        if (lock >= 0 || waited >= search_after) {
+            search_after = 2 * waited < MAKER_WAIT_NS ? 2 * waited : MAKER_WAIT_NS;
+            status = gba_sim_find(id, segment_attach, &attach);
+        }
         if (GBA_INPROGRESS == status && lock >= 0)
             status = segment_create(dev, id, &path->sim);
         if (GBA_INPROGRESS != status)
             break;
-        if (gba_clock_ns() > deadline) {
+        if (waited >= MAKER_WAIT_NS) {
             gba_log(GBA_LOG_ERROR,
                     "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
             return GBA_ERR_BUSY;

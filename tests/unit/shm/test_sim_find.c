@@ -222,6 +222,34 @@ SIM_TEST(test_held_lock)
     close(lock);
 }
 
+/* A process that waits for the maker seldom reads /proc. The bound is the number of doublings of
+ * the wait in its 10 s. */
+TEST(test_wait_for_maker)
+{
+    char id[GBA_SIM_ID_MAX];
+    int waiting[2];
+    pid_t maker;
+    char byte;
+
+    path = sim_path();
+    assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
+    assert_int_equal(pipe(waiting), 0);
+    maker = sim_fork();
+    if (0 == maker) {
+        if (gba_sim_maker_lock(id) < 0 || 1 != write(waiting[1], "", 1))
+            _exit(1);
+        usleep(1000000);
+        _exit(0);
+    }
+    assert_int_equal(read(waiting[0], &byte, 1), 1);
+    searches = 0;
+    (void)is_another();
+    assert_in_range(searches, 1, 9);
+    assert_int_equal(waitpid(maker, NULL, 0), maker);
+    close(waiting[0]);
+    close(waiting[1]);
+}
+
 /* Files with the right name that are not safe are skipped, or refused. */
 TEST(test_foreign_file)
 {
