@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that is a team by itself, with GPU members, for tests with the driver of fake_cuda.c.
- */
+/* A process that is a team by itself, with one GPU member or two, for tests with the driver of
+ * fake_cuda.c. */
 #ifndef GBA_TESTS_GPU_ALONE_H
 #define GBA_TESTS_GPU_ALONE_H
 
+#include "gba/failover/engine.h"
 #include "tests/gpu/fake_cuda.h"
 #include "tests/gpu/members.h"
+#include "tests/limit.h"
 #include "tests/suite.h"
 #include "tests/unit/log_catch.h"
+
+#define GBA_GPU_ON_CPU
+#include "gba/gpu.cuh"
+
+#define ONE GBA_GPU_THREAD
 
 static struct fake_cuda *fake;
 
 struct alone {
     struct member me;
-    gba_gpu_member_t gpu;
+    gba_gpu_member_t gpu[2]; /* one that does not exist has id 0 */
 };
 
 static inline struct alone *alone(const char *device)
@@ -38,17 +45,34 @@ static inline struct alone *alone_with(const char *variable, const char *value)
     return one;
 }
 
-static inline gba_status_t create(struct alone *one)
+static inline gba_status_t create(struct alone *one, uint32_t member)
 {
-    return gba_gpu_member_create(one->me.team, &one->me.attr, &one->gpu);
+    one->me.attr.member = member;
+    return gba_gpu_member_create(one->me.team, &one->me.attr, &one->gpu[member]);
 }
 
+/* Make all GPU members. */
+static inline struct alone *with_members(struct alone *one, uint32_t members)
+{
+    one->me.attr.members = members;
+    while (members-- > 0)
+        assert_int_equal(create(one, members), GBA_OK);
+    return one;
+}
+
+static inline gba_status_t destroy(struct alone *one, uint32_t member)
+{
+    return gba_gpu_member_destroy(&one->gpu[member]);
+}
+
+/* End the team, and the members that exist. */
 static inline void alone_end(struct alone *one)
 {
+    for (uint32_t i = 0; i < 2; i++)
+        if (0 != one->gpu[i].id)
+            assert_int_equal(destroy(one, i), GBA_OK);
     member_end(&one->me);
     free(one);
-    assert_int_equal(fake->registered, 0);
-    assert_int_equal(fake->allocated, 0);
 }
 
 static inline void caught(gba_status_t status, gba_status_t expected, const char *line)
@@ -56,6 +80,24 @@ static inline void caught(gba_status_t status, gba_status_t expected, const char
     assert_int_equal(status, expected);
     assert_logged(line);
     log_forget();
+}
+
+/* Before and after each test. Its members leave nothing. */
+static inline int quiet(void **state)
+{
+    (void)state;
+    gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
+    log_forget();
+    return 0;
+}
+
+static inline int loud(void **state)
+{
+    (void)state;
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    fake->on_free = NULL;
+    fake->refused_flags = 0;
+    return 0 != fake->registered || 0 != fake->allocated;
 }
 
 #endif

@@ -7,71 +7,52 @@
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
-#include "gba/failover/engine.h"
 #include "tests/gpu/alone.h"
-#include "tests/limit.h"
 #include "tests/unit/dev/fake_kernel.h"
 
-#define GBA_GPU_ON_CPU
-#include "gba/gpu.cuh"
-
-TEST(refusals_say_why_and_leave_nothing)
+TEST_WITH(refusals_say_why_and_leave_nothing, quiet, loud, NULL)
 {
     struct alone *one = alone("none");
-    const gba_gpu_attr_t attr = one->me.attr;
-    gba_gpu_member_t first;
+    uint64_t first;
 
-    gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
-    log_forget();
-    one->me.attr.member = 1;
-    caught(create(one), GBA_ERR_PARAM, "not below");
-    one->me.attr = attr;
+    caught(create(one, 1), GBA_ERR_PARAM, "not below");
     fake->context = false;
-    caught(create(one), GBA_ERR_PARAM, "no CUDA context is current");
+    caught(create(one, 0), GBA_ERR_PARAM, "no CUDA context is current");
     fake->context = true;
     fake->no_memory = true;
-    caught(create(one), GBA_ERR_IO, "cuMemAlloc failed: CUDA_ERROR_FAKE");
+    caught(create(one, 0), GBA_ERR_IO, "cuMemAlloc failed: CUDA_ERROR_FAKE");
     fake->no_memory = false;
     fake->refused_flags = GBA_CU_REGISTER_MAPPED;
-    caught(create(one), GBA_ERR_IO, "cuMemHostRegister failed");
+    caught(create(one, 0), GBA_ERR_IO, "cuMemHostRegister failed");
     fake->refused_flags = 0;
-    assert_int_equal(create(one), GBA_OK);
-    first = one->gpu;
-    caught(create(one), GBA_ERR_BUSY, "in use");
-    assert_int_equal(one->gpu.id, first.id);
-    assert_string_equal(gba_gpu_member_why(&one->gpu), "proxy: the path of the team is software");
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_int_equal(create(one, 0), GBA_OK);
+    first = one->gpu[0].id;
+    caught(create(one, 0), GBA_ERR_BUSY, "in use");
+    assert_int_equal(one->gpu[0].id, first);
+    assert_string_equal(gba_gpu_member_why(&one->gpu[0]),
+                        "proxy: the path of the team is software");
     alone_end(one);
 }
 
-TEST(a_late_member_is_named_and_a_waiting_one_is_not_destroyed)
+TEST_WITH(a_late_member_is_named_and_a_waiting_one_is_not_destroyed, quiet, loud, NULL)
 {
-    struct alone *one;
-    gba_gpu_member_t first;
+    struct alone *one = with_members(alone_with("GBA_STUCK_AFTER", "1"), 2);
     uint64_t reported = 0;
 
-    one = alone_with("GBA_STUCK_AFTER", "1");
     gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
-    one->me.attr.members = 2;
-    assert_int_equal(create(one), GBA_OK);
-    first = one->gpu;
-    one->me.attr.member = 1;
-    assert_int_equal(create(one), GBA_OK);
-    gba_gpu_arrive(&first, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    assert_int_equal(gba_gpu_member_destroy(&first), GBA_ERR_BUSY);
+    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+    assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
     word_await(&reported, 1);
     assert_true(log_has(log_last, "(gpu): barrier 1 (GPU) stalled for 1 s: 1 of 2 GPU members have "
                                   "arrived; missing: gpu member 1"));
-    assert_int_equal(gba_gpu_wait(&first, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
+    assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     /* The wait may be resumed. */
-    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-    assert_int_equal(gba_gpu_wait(&first, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_OK);
-    assert_int_equal(gba_gpu_barrier(&first, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
+    gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
+    assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
     /* Nobody waits any more. */
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    assert_int_equal(gba_gpu_member_destroy(&first), GBA_OK);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_int_equal(destroy(one, 1), GBA_OK);
+    assert_int_equal(destroy(one, 0), GBA_OK);
     alone_end(one);
 }
 
@@ -90,85 +71,78 @@ static gba_status_t fallback_slowly(void *unused)
 /* aborts: the program does not wait for the runtime. expected: by a kernel, if it waits. */
 static void runtime_fails(bool aborts, gba_status_t status, gba_status_t expected)
 {
-    struct alone *one, *other = alone("none");
+    struct alone *one = alone_with("GBA_SW_ENABLE", "0"), *other = alone("none");
 
     fails_with = status;
     falls_back = may_end = 0;
-    one = alone_with("GBA_SW_ENABLE", "0");
     one->me.team->runtime.fallback = fallback_slowly;
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    assert_int_equal(create(one), GBA_OK);
-    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    assert_int_equal(create(one, 0), GBA_OK);
+    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
     word_await(&falls_back, 1);
     /* Meanwhile other teams are served. */
-    assert_int_equal(create(other), GBA_OK);
-    assert_int_equal(gba_gpu_barrier(&other->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0), GBA_OK);
-    assert_int_equal(gba_gpu_member_destroy(&other->gpu), GBA_OK);
+    assert_int_equal(create(other, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&other->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(destroy(other, 0), GBA_OK);
     /* It uses the member, also when the kernel has given up. */
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+    assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
+    assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
     if (aborts) {
-        assert_int_equal(gba_gpu_member_abort(&one->gpu), GBA_OK);
-        assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), expected);
-        assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+        assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
+        assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), expected);
+        assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
     }
     word_set(&may_end, 1);
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), expected);
-    assert_int_equal(gba_gpu_member_status(&one->gpu), expected);
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), expected);
-    while (GBA_ERR_BUSY == gba_gpu_member_destroy(&one->gpu))
+    assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), expected);
+    assert_int_equal(gba_gpu_member_status(&one->gpu[0]), expected);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), expected);
+    while (GBA_ERR_BUSY == destroy(one, 0))
         usleep(1000);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    member_end(&other->me);
-    free(other);
+    alone_end(other);
     alone_end(one);
 }
 
-TEST(an_error_of_the_runtime_ends_the_wait)
+TEST_WITH(an_error_of_the_runtime_ends_the_wait, quiet, loud, NULL)
 {
     runtime_fails(false, GBA_ERR_OOB, GBA_ERR_OOB);
     runtime_fails(false, GBA_INPROGRESS, GBA_ERR_IO); /* no status of libgba */
     runtime_fails(true, GBA_ERR_OOB, GBA_ERR_STALE);
 }
 
-TEST(streams_and_graphs)
+TEST_WITH(streams_and_graphs, quiet, loud, NULL)
 {
     struct alone *one = alone("sim");
     uint64_t first;
 
-    gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
     one->me.attr.stream_only = true;
-    assert_int_equal(create(one), GBA_OK);
-    first = one->gpu.count[0];
+    assert_int_equal(create(one, 0), GBA_OK);
+    first = one->gpu[0].count[0];
     for (int i = 0; i < 3; i++)
-        assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
+        assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_OK);
     assert_int_equal(fake->batches, 3);
     assert_int_equal(fake->launches, 0);
     /* A captured barrier goes on where the operations were, at each replay. */
     fake->capturing = true;
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_OK);
     fake->capturing = false;
     assert_int_equal(fake->launches, 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(gba_gpu_barrier(&fake->captured, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0),
-                         GBA_OK);
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
+        assert_int_equal(gba_gpu_barrier(&fake->captured, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_OK);
     assert_int_equal(fake->launches, 2);
-    assert_int_equal((uint32_t)(one->gpu.count[0] - first), 7);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    assert_int_equal((uint32_t)(one->gpu[0].count[0] - first), 7);
+    assert_int_equal(destroy(one, 0), GBA_OK);
     /* Without the operations. */
     fake->no_operations = true;
-    assert_int_equal(create(one), GBA_OK);
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_OK);
+    assert_int_equal(create(one, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_OK);
     assert_int_equal(fake->launches, 3);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    assert_int_equal(destroy(one, 0), GBA_OK);
     fake->no_module = true;
-    assert_int_equal(create(one), GBA_OK);
+    assert_int_equal(create(one, 0), GBA_OK);
     log_forget();
-    caught(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_UNSUPPORTED, "kernel for streams");
+    caught(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_ERR_UNSUPPORTED,
+           "kernel for streams");
     fake->no_operations = fake->no_module = false;
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
     alone_end(one);
 }
 
@@ -176,18 +150,14 @@ TEST(streams_and_graphs)
 
 static int direct_begin(void **state)
 {
-    (void)state;
     fake_kernel_start(GBA_GROUPS);
-    return 0;
+    return quiet(state);
 }
 
 static int direct_stop(void **state)
 {
-    (void)state;
     fake_kernel_stop();
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    fake->refused_flags = 0;
-    return (int)fake_kernel.seen.violations;
+    return loud(state) + (int)fake_kernel.seen.violations;
 }
 
 /* The device works between the calls of the serving thread. */
@@ -207,15 +177,15 @@ TEST_WITH(a_direct_member_stores_to_the_device, direct_begin, direct_stop, NULL)
     gba_team_stats_t stats;
     pthread_t thread;
 
-    assert_int_equal(create(one), GBA_OK);
-    kernel.gpu = one->gpu;
-    assert_string_equal(gba_gpu_member_why(&kernel.gpu), "direct: the doorbell of the device");
+    assert_int_equal(create(one, 0), GBA_OK);
+    kernel.gpu = one->gpu[0];
+    assert_string_equal(gba_gpu_member_why(&one->gpu[0]), "direct: the doorbell of the device");
     pthread_create(&thread, NULL, kernel_run, &kernel);
     while (0 != pthread_tryjoin_np(thread, NULL))
         device_run();
     assert_int_equal(kernel.status, GBA_OK);
     /* The team has counted, so the CPU goes on from there. */
-    assert_int_equal(gba_gpu_member_destroy(&kernel.gpu), GBA_OK);
+    assert_int_equal(destroy(one, 0), GBA_OK);
     gba_team_stats(one->me.team, &stats);
     assert_int_equal(stats.rounds, 20);
     assert_int_equal(gba_barrier_start(one->me.team), GBA_OK);
@@ -228,18 +198,16 @@ TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop,
 {
     struct alone *one = alone(FAKE_KERNEL_PATH);
 
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    assert_int_equal(create(one), GBA_OK);
-    gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    assert_int_equal(create(one, 0), GBA_OK);
+    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
     gba_gpu_pause();
     fake_kernel_die();
     gba_gpu_resume();
-    assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_ERR_DEAD);
-    assert_int_equal(gba_gpu_member_status(&one->gpu), GBA_ERR_DEAD);
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_DEAD);
+    assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_DEAD);
+    assert_int_equal(gba_gpu_member_status(&one->gpu[0]), GBA_ERR_DEAD);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_ERR_DEAD);
     /* The team meets the others no more when it is destroyed. */
     assert_true(gba_team_has_left(one->me.team));
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     alone_end(one);
 }
 
@@ -260,18 +228,15 @@ TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NU
 {
     struct alone *one;
 
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     fake_kernel.features = 0; /* or a watchdog's WAIT could run the device, which ends the round */
     one = alone(FAKE_KERNEL_PATH);
     fake->refused_flags = GBA_CU_REGISTER_IOMEMORY;
     leaving = one->me.team;
-    assert_int_equal(create(one), GBA_OK);
-    assert_int_equal(gba_gpu_barrier(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1000000),
-                     GBA_ERR_TIMEOUT);
+    assert_int_equal(create(one, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1000000), GBA_ERR_TIMEOUT);
     fake->on_free = die_meanwhile;
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    fake->on_free = NULL;
-    assert_int_equal(create(one), GBA_ERR_STALE);
+    assert_int_equal(destroy(one, 0), GBA_OK);
+    assert_int_equal(create(one, 0), GBA_ERR_STALE);
     alone_end(one);
 }
 
@@ -281,12 +246,11 @@ TEST_WITH(a_rank_that_does_not_know_the_rounds_of_its_gpu_does_not_go_on, direct
 {
     gba_team_stats_t stats;
 
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     for (int dies = 0; dies < 2; dies++) {
         struct alone *one = alone(FAKE_KERNEL_PATH);
 
-        assert_int_equal(create(one), GBA_OK);
-        gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+        assert_int_equal(create(one, 0), GBA_OK);
+        gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
         gba_gpu_pause();
         fake_kernel_run();
         if (0 != dies)
@@ -294,14 +258,14 @@ TEST_WITH(a_rank_that_does_not_know_the_rounds_of_its_gpu_does_not_go_on, direct
         else
             fake_kernel_fail(GBA_IOC_INSPECT, EIO, 1000000);
         gba_gpu_resume();
-        assert_int_equal(gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0), GBA_OK);
+        assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
         if (0 == dies) {
-            assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_ERR_BUSY);
+            assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
             gba_gpu_pause();
             fake_kernel_fail(GBA_IOC_INSPECT, 0, 0);
             gba_gpu_resume();
         }
-        assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+        assert_int_equal(destroy(one, 0), GBA_OK);
         gba_team_stats(one->me.team, &stats);
         if (0 == dies)
             assert_int_equal(stats.rounds, 1);
@@ -330,12 +294,12 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
 
     for (size_t i = 0; i < 2; i++) {
         fake->refused_flags = refused[i].flag;
-        assert_int_equal(create(one), GBA_OK);
-        assert_string_equal(gba_gpu_member_why(&one->gpu), refused[i].why);
-        gba_gpu_arrive(&one->gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
-        while (GBA_OK != gba_gpu_wait(&one->gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 1))
+        assert_int_equal(create(one, 0), GBA_OK);
+        assert_string_equal(gba_gpu_member_why(&one->gpu[0]), refused[i].why);
+        gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+        while (GBA_OK != gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
             device_run();
-        assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+        assert_int_equal(destroy(one, 0), GBA_OK);
     }
     alone_end(one);
 }

@@ -7,52 +7,7 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-#include "gba/failover/engine.h"
 #include "tests/gpu/alone.h"
-#include "tests/limit.h"
-
-#define GBA_GPU_ON_CPU
-#include "gba/gpu.cuh"
-
-#define ONE GBA_GPU_THREAD
-
-/* A rank with two GPU members. */
-struct two {
-    struct alone *one;
-    gba_gpu_member_t gpu[2];
-};
-
-static gba_status_t two_create(struct two *two, uint32_t member)
-{
-    two->one->me.attr.members = 2;
-    two->one->me.attr.member = member;
-    return gba_gpu_member_create(two->one->me.team, &two->one->me.attr, &two->gpu[member]);
-}
-
-static struct two two_begin(struct alone *one)
-{
-    struct two two = {.one = one};
-
-    assert_int_equal(two_create(&two, 1), GBA_OK);
-    assert_int_equal(two_create(&two, 0), GBA_OK);
-    return two;
-}
-
-static int quiet(void **state)
-{
-    (void)state;
-    gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
-    log_forget();
-    return 0;
-}
-
-static int loud(void **state)
-{
-    (void)state;
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    fake->on_free = NULL;
-    return 0;
-}
 
 /* --------------------------------------------------------------------------- late kernels --- */
 
@@ -68,21 +23,21 @@ static void late_kernel(void)
 
 TEST_WITH(a_kernel_that_arrives_while_its_member_is_destroyed_ends, quiet, loud, NULL)
 {
-    struct two two = two_begin(alone("none"));
+    struct alone *one = with_members(alone("none"), 2);
 
     /* The other member remains. Its barrier ends without the late kernel, or waits for another. */
-    late = two.gpu[0];
+    late = one->gpu[0];
     fake->on_free = late_kernel;
-    assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+    assert_int_equal(destroy(one, 0), GBA_OK);
     assert_int_equal(late_status, GBA_ERR_STALE);
-    assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
-    late = two.gpu[1];
+    assert_int_equal(gba_gpu_barrier(&one->gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    late = one->gpu[1];
     fake->on_free = late_kernel;
     late_status = GBA_OK;
-    assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+    assert_int_equal(destroy(one, 1), GBA_OK);
     assert_int_equal(late_status, GBA_ERR_STALE);
     assert_silent();
-    alone_end(two.one);
+    alone_end(one);
 }
 
 /* -------------------------------------------------------------------------------- aborted --- */
@@ -97,33 +52,32 @@ TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
 {
     for (int words = 0; words < 2; words++) {
         struct alone *one = alone_with("GBA_SW_ENABLE", 0 != words ? "0" : "1");
-        struct two two;
         pthread_t thread;
 
         one->me.attr.stream_only = 0 != words;
-        two = two_begin(one);
-        pthread_create(&thread, NULL, stream, &two.gpu[0]);
-        while (GBA_OK == gba_gpu_wait(&two.gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
+        with_members(one, 2);
+        pthread_create(&thread, NULL, stream, &one->gpu[0]);
+        while (GBA_OK == gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
             usleep(100); /* it has not arrived */
-        assert_int_equal(gba_gpu_member_abort(&two.gpu[1]), GBA_OK);
+        assert_int_equal(gba_gpu_member_abort(&one->gpu[1]), GBA_OK);
         pthread_join(thread, NULL);
         assert_logged("barrier 1 of its GPU members failed: gba_gpu_member_abort");
-        assert_int_equal(gba_gpu_member_abort(&two.gpu[1]), GBA_OK);
-        assert_int_equal(gba_gpu_member_status(&two.gpu[0]), GBA_ERR_STALE);
-        assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_ERR_STALE);
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        assert_int_equal(gba_gpu_member_abort(&one->gpu[1]), GBA_OK);
+        assert_int_equal(gba_gpu_member_status(&one->gpu[0]), GBA_ERR_STALE);
+        assert_int_equal(gba_gpu_barrier(&one->gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_ERR_STALE);
+        assert_int_equal(destroy(one, 1), GBA_OK);
         /* No member joins a group that has failed. */
-        caught(two_create(&two, 1), GBA_ERR_STALE, "freed");
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        caught(create(one, 1), GBA_ERR_STALE, "freed");
+        assert_int_equal(destroy(one, 0), GBA_OK);
         /* Nor does the rank go on in the team: the others may have counted the barrier. */
-        caught(two_create(&two, 1), GBA_ERR_STALE, "the rank has left the team");
+        caught(create(one, 1), GBA_ERR_STALE, "the rank has left the team");
         assert_int_equal(gba_barrier(one->me.team), GBA_ERR_STALE);
         assert_int_equal(gba_barrier_start(one->me.team), GBA_ERR_STALE);
-        alone_end(two.one);
+        alone_end(one);
     }
 }
 
-static struct two *stalled;
+static struct alone *stalled;
 static uint64_t logged, aborted;
 
 /* A function of the program that the library calls. when: a text of the line at which it aborts. */
@@ -134,8 +88,8 @@ static void log_aborts(void *when, gba_log_level_t level, const char *line)
     if (strstr(line, when) == NULL)
         return;
     log_last[0] = '\0';
-    if (GBA_ERR_BUSY != gba_gpu_member_destroy(&stalled->gpu[0]) ||
-        GBA_ERR_BUSY != two_create(stalled, 0) || GBA_OK != gba_gpu_member_abort(&stalled->gpu[0]))
+    if (GBA_ERR_BUSY != destroy(stalled, 0) || GBA_ERR_BUSY != create(stalled, 0) ||
+        GBA_OK != gba_gpu_member_abort(&stalled->gpu[0]))
         snprintf(log_last, sizeof log_last, "%s", "destroyed, created, or not aborted");
     word_set(&aborted, 1);
 }
@@ -145,26 +99,24 @@ TEST_WITH(a_function_for_log_lines_may_abort, quiet, loud, NULL)
     static char when[2][12] = {"stalled", "has ended"};
 
     for (int ended = 0; ended < 2; ended++) {
-        struct two two = two_begin(alone_with("GBA_STUCK_AFTER", "1"));
+        struct alone *one = with_members(alone_with("GBA_STUCK_AFTER", "1"), 2);
 
         logged = aborted = 0;
-        stalled = &two;
+        stalled = one;
         gba_log_set(log_aborts, when[ended], GBA_LOG_INFO);
-        gba_gpu_arrive(&two.gpu[0], ONE, GBA_GPU_RELEASE);
+        gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
         word_await(&logged, 1);
         if (0 != ended) {
-            gba_gpu_arrive(&two.gpu[1], ONE, GBA_GPU_RELEASE);
+            gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
             word_await(&aborted, 1);
-            gba_gpu_arrive(&two.gpu[0], ONE, GBA_GPU_RELEASE);
-            gba_gpu_arrive(&two.gpu[1], ONE, GBA_GPU_RELEASE);
+            gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+            gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
         }
-        assert_int_equal(gba_gpu_wait(&two.gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_STALE);
+        assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_STALE);
         word_await(&aborted, 1);
         assert_string_equal(log_last, "");
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
         gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
-        alone_end(two.one);
+        alone_end(one);
     }
 }
 
@@ -174,24 +126,23 @@ TEST_WITH(a_function_for_log_lines_may_abort_in_a_call_of_its_thread, quiet, lou
     static char when[2][12] = {"cuMemAlloc", "failed: gba"};
 
     for (int abort = 0; abort < 2; abort++) {
-        struct two two = two_begin(alone("none"));
+        struct alone *one = with_members(alone("none"), 2);
 
         aborted = 0;
-        stalled = &two;
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
+        stalled = one;
+        assert_int_equal(destroy(one, 1), GBA_OK);
         gba_log_set(log_aborts, when[abort], GBA_LOG_INFO);
         fake->no_memory = 0 == abort;
         if (0 == abort)
-            assert_int_equal(two_create(&two, 1), GBA_ERR_IO);
+            assert_int_equal(create(one, 1), GBA_ERR_IO);
         else
-            assert_int_equal(gba_gpu_member_abort(&two.gpu[0]), GBA_OK);
+            assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
         fake->no_memory = false;
         assert_int_equal(aborted, 1);
         assert_string_equal(log_last, "");
-        assert_int_equal(gba_gpu_member_status(&two.gpu[0]), GBA_ERR_STALE);
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        assert_int_equal(gba_gpu_member_status(&one->gpu[0]), GBA_ERR_STALE);
         gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
-        alone_end(two.one);
+        alone_end(one);
     }
 }
 
@@ -203,8 +154,8 @@ TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
     struct member second = one->me;
     gba_gpu_member_t copy, other;
 
-    assert_int_equal(create(one), GBA_OK);
-    copy = one->gpu;
+    assert_int_equal(create(one, 0), GBA_OK);
+    copy = one->gpu[0];
     /* A second team of the bootstrap: the barriers of both would share its exchange. */
     assert_true(member_team(&second, "none", true));
     caught(gba_gpu_member_create(second.team, &second.attr, &other), GBA_ERR_BUSY,
@@ -213,22 +164,21 @@ TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
     /* The team before its member. */
     gba_team_destroy(one->me.team);
     assert_logged("the team is not destroyed: GPU members use it");
-    assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
     /* Twice, also by a copy. */
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
-    caught(gba_gpu_member_destroy(&one->gpu), GBA_ERR_PARAM, "destroyed already");
+    assert_int_equal(destroy(one, 0), GBA_OK);
+    caught(destroy(one, 0), GBA_ERR_PARAM, "destroyed already");
     caught(gba_gpu_member_destroy(&copy), GBA_ERR_PARAM, "destroyed already");
     /* Not logged: a function for log lines may call it. */
     assert_int_equal(gba_gpu_member_abort(&copy), GBA_ERR_PARAM);
     assert_silent();
     assert_int_equal(gba_gpu_member_status(&copy), GBA_ERR_PARAM);
-    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu, NULL), GBA_ERR_PARAM);
+    assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_ERR_PARAM);
     assert_string_equal(gba_gpu_member_why(&copy), "the member is destroyed");
     /* The copy is not the next member, whose memory may be the same. */
-    assert_int_equal(create(one), GBA_OK);
+    assert_int_equal(create(one, 0), GBA_OK);
     caught(gba_gpu_member_destroy(&copy), GBA_ERR_PARAM, "destroyed already");
-    assert_int_not_equal(one->gpu.id, copy.id);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
+    assert_int_not_equal(one->gpu[0].id, copy.id);
     alone_end(one);
 }
 
@@ -241,22 +191,21 @@ TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
     int status;
     pid_t child;
 
-    assert_int_equal(create(one), GBA_OK);
-    flag = word_get(one->gpu.flag);
+    assert_int_equal(create(one, 0), GBA_OK);
+    flag = word_get(one->gpu[0].flag);
     child = fork();
     if (0 == child) {
         alarm(test_limit(10));
-        status = GBA_ERR_UNSUPPORTED == gba_gpu_member_destroy(&one->gpu) &&
-                 GBA_ERR_UNSUPPORTED == gba_gpu_member_abort(&one->gpu) &&
-                 GBA_ERR_UNSUPPORTED == create(one) && 3 == log_lines;
-        while (flag == word_get(one->gpu.flag))
+        status = GBA_ERR_UNSUPPORTED == destroy(one, 0) &&
+                 GBA_ERR_UNSUPPORTED == gba_gpu_member_abort(&one->gpu[0]) &&
+                 GBA_ERR_UNSUPPORTED == create(one, 0) && 3 == log_lines;
+        while (flag == word_get(one->gpu[0].flag))
             usleep(100);
         _exit(0 != status ? 0 : 1);
     }
-    assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     alone_end(one);
 }
 
@@ -264,23 +213,21 @@ TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
 TEST_WITH(a_member_that_is_made_again_goes_on_after_its_last_arrival, quiet, loud, NULL)
 {
     for (int before = 0; before < 2; before++) {
-        struct two two = two_begin(alone("none"));
-        const uint32_t first = (uint32_t)two.gpu[0].count[0];
+        struct alone *one = with_members(alone("none"), 2);
+        const uint32_t first = (uint32_t)one->gpu[0].count[0];
 
-        assert_int_equal(gba_gpu_barrier(&two.gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
+        assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
+        assert_int_equal(destroy(one, 0), GBA_OK);
         if (0 != before)
-            assert_int_equal(two_create(&two, 0), GBA_OK);
-        assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+            assert_int_equal(create(one, 0), GBA_OK);
+        assert_int_equal(gba_gpu_barrier(&one->gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
         if (0 == before)
-            assert_int_equal(two_create(&two, 0), GBA_OK);
-        assert_int_equal((uint32_t)two.gpu[0].count[0], first + 1);
-        assert_int_equal(gba_gpu_barrier(&two.gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
-        assert_int_equal(gba_gpu_barrier(&two.gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
-        assert_int_equal(gba_gpu_wait(&two.gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[0]), GBA_OK);
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[1]), GBA_OK);
-        alone_end(two.one);
+            assert_int_equal(create(one, 0), GBA_OK);
+        assert_int_equal((uint32_t)one->gpu[0].count[0], first + 1);
+        assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
+        assert_int_equal(gba_gpu_barrier(&one->gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+        assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
+        alone_end(one);
     }
 }
 
@@ -290,24 +237,21 @@ TEST_WITH(a_member_that_is_made_again_goes_on_after_its_last_arrival, quiet, lou
 TEST_WITH(a_busy_team_does_not_hide_the_stall_of_another, quiet, loud, NULL)
 {
     struct alone *busy = alone_with("GBA_TRIAL_AFTER", "0");
-    struct two two = two_begin(alone_with("GBA_STUCK_AFTER", "1"));
+    struct alone *one = with_members(alone_with("GBA_STUCK_AFTER", "1"), 2);
     uint64_t reported = 0;
 
     gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
-    assert_int_equal(create(busy), GBA_OK);
-    gba_gpu_store(busy->gpu.doorbell, (busy->gpu.count[0] + 0x7ffffff0u) << 32, GBA_GPU_RELEASE, 0);
-    gba_gpu_arrive(&two.gpu[0], ONE, GBA_GPU_RELEASE);
+    assert_int_equal(create(busy, 0), GBA_OK);
+    gba_gpu_store(busy->gpu[0].doorbell, (busy->gpu[0].count[0] + 0x7ffffff0u) << 32,
+                  GBA_GPU_RELEASE, 0);
+    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
     word_await(&reported, 1);
     assert_int_equal(word_get(&reported), 1);
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    assert_int_equal(gba_gpu_member_abort(&busy->gpu), GBA_OK);
-    assert_int_equal(gba_gpu_member_abort(&two.gpu[0]), GBA_OK);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(gba_gpu_member_destroy(&two.gpu[i]), GBA_OK);
-    assert_int_equal(gba_gpu_member_destroy(&busy->gpu), GBA_OK);
-    member_end(&busy->me);
-    free(busy);
-    alone_end(two.one);
+    assert_int_equal(gba_gpu_member_abort(&busy->gpu[0]), GBA_OK);
+    assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
+    alone_end(busy);
+    alone_end(one);
 }
 
 static uint64_t helpers[2], helps;
@@ -354,7 +298,7 @@ static void *create_bound(void *one)
     CPU_ZERO(&bound);
     CPU_SET(cpu, &bound);
     assert_int_equal(sched_setaffinity(0, sizeof bound, &bound), 0);
-    assert_int_equal(create(one), GBA_OK);
+    assert_int_equal(create(one, 0), GBA_OK);
     assert_int_equal(sched_getaffinity(thread_named("gba-gpu"), sizeof bound, &bound), 0);
     assert_int_equal(CPU_ISSET(cpu, &bound), 1 == CPU_COUNT(&process));
     return NULL;
@@ -369,10 +313,9 @@ TEST_WITH(the_threads_have_names_and_cpus_of_their_own, quiet, loud, NULL)
     assert_int_equal(pthread_create(&creator, NULL, create_bound, one), 0);
     assert_int_equal(pthread_join(creator, NULL), 0);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(gba_gpu_barrier(&one->gpu, ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+        assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
     assert_int_equal(thread_named("gba-gpu-end"), helpers[0]);
     assert_int_equal(helpers[0], helpers[1]);
-    assert_int_equal(gba_gpu_member_destroy(&one->gpu), GBA_OK);
     alone_end(one);
 }
 

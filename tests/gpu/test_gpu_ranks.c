@@ -22,15 +22,23 @@ static struct fake_cuda *fake;
 /* ------------------------------------------------------------------------ early exit, paths --- */
 
 struct path {
-    const char *device, *variable, *value, *why;
+    const char *device;
+    char environment[80];
+    const char *why;
 };
 
 static int on_path(struct member *me, void *arg)
 {
-    const struct path *path = arg;
+    struct path *path = arg;
     const struct mixed mixed = {path->device, MIXED_ODD, 120};
-    bool good = GBA_OK == mixed_run(me, &mixed);
+    char *rest;
+    bool good;
 
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    for (char *set = strtok_r(path->environment, " ", &rest); set != NULL;
+         set = strtok_r(NULL, " ", &rest))
+        (void)putenv(set);
+    good = GBA_OK == mixed_run(me, &mixed);
     if (strstr(gba_team_why(me->team), path->why) == NULL) {
         fprintf(stderr, "rank %u: %s\n", me->rank, gba_team_why(me->team));
         good = false;
@@ -42,54 +50,40 @@ static int on_path(struct member *me, void *arg)
 TEST(mixed_teams_on_every_path)
 {
     static struct path paths[] = {
-        {"sim", "GBA_TRIAL_AFTER", "0", "sim: group"},
-        {"none", "GBA_SW_ALGORITHM", "v1", "dissemination"},
-        {"none", "GBA_SW_ALGORITHM", "v2", "radix"},
-        {"none", "GBA_SW_ALGORITHM", "v3", "central"},
-        {"none", "GBA_SW_ALGORITHM", "tree", "tree"},
-        {"none", "GBA_SW_ENABLE", "0", "fallback"},
-        {"none", "GBA_TRIAL_AFTER", "30", "software"}, /* agrees in the middle */
-        {"sim?lose_arrival=7", "GBA_TRIAL_AFTER", "0", "sim"},
-        {"sim?lose_release=9", "GBA_FIRST_SEQUENCE", "4294967200", "sim"}, /* wraps */
-        {"sim?die_after=40", "GBA_TRIAL_AFTER", "0", "software"},
-        {"sim?die_release=50", "GBA_TRIAL_AFTER", "0", "software"},
-        {"sim?die_after=119&die_release=1", "GBA_TRIAL_AFTER", "0", ""}, /* the last barrier */
+        {"sim", "GBA_TRIAL_AFTER=0 GBA_TRIAL_TEST=1", "sim: group"},
+        {"none", "GBA_SW_ALGORITHM=v1", "dissemination"},
+        {"none", "GBA_SW_ALGORITHM=v2", "radix"},
+        {"none", "GBA_SW_ALGORITHM=v3", "central"},
+        {"none", "GBA_SW_ALGORITHM=tree", "tree"},
+        {"none", "GBA_SW_ENABLE=0", "fallback"},
+        {"none", "GBA_TRIAL_AFTER=30 GBA_TRIAL_TEST=1", "software"}, /* agrees in the middle */
+        {"sim?lose_arrival=7", "GBA_TRIAL_AFTER=0 GBA_TRIAL_TEST=1", "sim"},
+        {"sim?lose_release=9", "GBA_FIRST_SEQUENCE=4294967200", "sim"}, /* wraps */
+        {"sim?die_after=40", "GBA_TRIAL_AFTER=0 GBA_TRIAL_TEST=1", "software"},
+        {"sim?die_release=50", "GBA_TRIAL_AFTER=0 GBA_TRIAL_TEST=1", "software"},
+        /* in the last barrier */
+        {"sim?die_after=119&die_release=1", "GBA_TRIAL_AFTER=0 GBA_TRIAL_TEST=1", ""},
     };
     static const uint32_t sizes[] = {2, 5, 8};
 
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     setenv("GBA_RETRY_AFTER", "20", 1);
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        setenv(paths[i].variable, paths[i].value, 1);
-        setenv("GBA_TRIAL_TEST", 0 == strcmp(paths[i].variable, "GBA_TRIAL_AFTER") ? "1" : "0", 1);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         for (size_t s = 0; s < 3; s++) {
-            print_message("%s %s=%s, %u processes\n", paths[i].device, paths[i].variable,
-                          paths[i].value, sizes[s]);
+            print_message("%s %s, %u processes\n", paths[i].device, paths[i].environment, sizes[s]);
             assert_int_equal(members_run(sizes[s], on_path, &paths[i]), 0);
         }
-        unsetenv(paths[i].variable);
-    }
-    unsetenv("GBA_TRIAL_TEST");
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    unsetenv("GBA_RETRY_AFTER");
 }
 
 /* A rank that the dying device has released comes to the agreement while the others still exchange
  * notifications: they meet first. */
 TEST(a_device_dies_in_a_barrier_before_an_agreement)
 {
-    static const char *const variables[][2] = {{"GBA_TRIAL_AFTER", "30"},
-                                               {"GBA_TRIAL_TEST", "1"},
-                                               {"GBA_OFFLOAD", "fastest"},
-                                               {"GBA_MIN_HOSTS", "1"}};
-    static struct path path = {"sim?die_after=29&die_release=1", NULL, NULL, "software"};
+    static struct path path = {
+        "sim?die_after=29&die_release=1",
+        "GBA_TRIAL_AFTER=30 GBA_TRIAL_TEST=1 GBA_OFFLOAD=fastest GBA_MIN_HOSTS=1", "software"};
 
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    for (size_t i = 0; i < 4; i++)
-        setenv(variables[i][0], variables[i][1], 1);
     assert_int_equal(members_run(3, on_path, &path), 0);
-    for (size_t i = 0; i < 4; i++)
-        unsetenv(variables[i][0]);
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
 /* ----------------------------------------------------------- late, stopped and killed ranks --- */
@@ -132,6 +126,7 @@ static int waits(struct member *me, void *arg)
     gba_gpu_member_t gpu;
     bool good;
 
+    setenv("GBA_STUCK_AFTER", "1", 1);
     if (first)
         gba_log_set(log_stalled, user, GBA_LOG_ERROR);
     good = member_team(me, late->device, !cpu) &&
@@ -165,11 +160,9 @@ TEST(late_stopped_and_killed_ranks_are_named)
         {"sim", SIGKILL, false}, {"sim", 0, true},         {"sim", GIVES_UP, false},
     };
 
-    setenv("GBA_STUCK_AFTER", "1", 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(members_run(2, waits, &cases[i]),
                          SIGKILL == cases[i].signal); /* the killed one */
-    unsetenv("GBA_STUCK_AFTER");
 }
 
 /* ------------------------------------------------------------------ teams of one bootstrap --- */
@@ -183,6 +176,7 @@ static int in_different_orders(struct member *me, void *unused)
     bool good;
 
     (void)unused;
+    setenv("GBA_SW_ENABLE", "0", 1);
     good = member_team(me, "none", false);
     other.bootstrap = me->bootstrap;
     good = good && member_team(&other, "none", false);
@@ -196,9 +190,7 @@ static int in_different_orders(struct member *me, void *unused)
 
 TEST(barriers_of_two_teams_of_a_bootstrap_do_not_end_each_other)
 {
-    setenv("GBA_SW_ENABLE", "0", 1);
     assert_int_equal(members_run(3, in_different_orders, NULL), 0);
-    unsetenv("GBA_SW_ENABLE");
 }
 
 /* -------------------------------------------------------------------------------- sleeping --- */
@@ -228,6 +220,7 @@ static int sleeps(struct member *me, void *unused)
     bool good;
 
     (void)unused;
+    setenv("GBA_WAIT", "sleep", 1);
     good = member_team(me, "none", 0 == me->rank);
     me->team->runtime.progress = progress_counted;
     if (0 != me->rank) {
@@ -253,9 +246,7 @@ static int sleeps(struct member *me, void *unused)
 
 TEST(a_member_that_waits_asleep_looks_for_messages_after_each_sleep)
 {
-    setenv("GBA_WAIT", "sleep", 1);
     assert_int_equal(members_run(2, sleeps, NULL), 0);
-    unsetenv("GBA_WAIT");
 }
 
 int main(void)
