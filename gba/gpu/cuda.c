@@ -60,14 +60,3 @@ const struct gba_cuda *gba_cuda_open(const char **cause)
     *cause = driver.cause;
     return driver.works ? &driver.cuda : NULL;
 }
-
-gba_status_t gba_cuda_failed(const struct gba_cuda *cuda, const char *what, gba_cu_result result)
-{
-    const char *name = "unknown error";
-    char line[192];
-
-    (void)cuda->error(result, &name);
-    snprintf(line, sizeof line, "GPU member: %s failed: %s", what, name);
-    gba_log_text(GBA_LOG_ERROR, line);
-    return GBA_ERR_IO;
-}

@@ -13,8 +13,7 @@ typedef int gba_cu_result; /* 0: success */
 typedef unsigned long long gba_cu_pointer;
 
 enum {
-    GBA_CU_REGISTER_PORTABLE = 1,
-    GBA_CU_REGISTER_MAPPED = 2,
+    GBA_CU_REGISTER_MAPPED = 1 | 2, /* for all contexts (portable) */
     GBA_CU_REGISTER_IOMEMORY = 4,
     GBA_CU_REGISTER_READ_ONLY = 8,
     GBA_CU_OP_WAIT_32 = 1,
@@ -66,8 +65,5 @@ struct gba_cuda {
 /* Open the driver, once for a process. cause: set, if there is none, to one line. Returns the
  * functions, of which `batch` may be NULL, or NULL. Thread-safe. */
 const struct gba_cuda *gba_cuda_open(const char **cause);
-
-/* Log that a function of the driver failed. Returns GBA_ERR_IO. what: for the message. */
-gba_status_t gba_cuda_failed(const struct gba_cuda *cuda, const char *what, gba_cu_result result);
 
 #endif

@@ -67,6 +67,18 @@ static gba_status_t refuse(gba_status_t status, const char *why)
     return status;
 }
 
+/* Log that a function of the driver failed. */
+static gba_status_t cuda_failed(const struct gba_gpu_part *part, const char *function,
+                                gba_cu_result result)
+{
+    const char *name = "unknown error";
+    char line[192];
+
+    (void)part->cuda->error(result, &name);
+    snprintf(line, sizeof line, "%s failed: %s", function, name);
+    return refuse(GBA_ERR_IO, line);
+}
+
 /* As gba_gpu_may. A function that the program has set for log lines is not called again in it. */
 static gba_status_t may(void)
 {
@@ -100,7 +112,7 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
     const char *name = "?";
     gba_cu_result result;
 
-    result = part->cuda->host_register(page, bytes, flags);
+    result = part->cuda->host_register(page, bytes, GBA_CU_REGISTER_MAPPED | flags);
     if (0 == result) {
         result = part->cuda->host_pointer(address, page, 0);
         *address += offset;
@@ -117,7 +129,6 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
 /* Make the member direct, if that is possible. */
 static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
 {
-    const unsigned mapped = GBA_CU_REGISTER_PORTABLE | GBA_CU_REGISTER_MAPPED;
     const gba_team_own_t *own = &part->group->own;
     gba_cu_pointer door, flag;
 
@@ -130,12 +141,10 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
                  part->group->members);
         return;
     }
-    part->door =
-        page_map(part, own->doorbell, mapped | GBA_CU_REGISTER_IOMEMORY, "doorbell page", &door);
+    part->door = page_map(part, own->doorbell, GBA_CU_REGISTER_IOMEMORY, "doorbell page", &door);
     if (part->door == NULL)
         return;
-    part->flag =
-        page_map(part, own->flag, mapped | GBA_CU_REGISTER_READ_ONLY, "page of the flag", &flag);
+    part->flag = page_map(part, own->flag, GBA_CU_REGISTER_READ_ONLY, "page of the flag", &flag);
     if (part->flag == NULL) {
         (void)part->cuda->host_unregister(part->door);
         part->door = NULL;
@@ -160,14 +169,13 @@ static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *membe
     gba_cu_result result = 0;
 
     if (!group->registered)
-        result = part->cuda->host_register(group->doors, group->bytes,
-                                           GBA_CU_REGISTER_PORTABLE | GBA_CU_REGISTER_MAPPED);
+        result = part->cuda->host_register(group->doors, group->bytes, GBA_CU_REGISTER_MAPPED);
     if (0 != result)
-        return gba_cuda_failed(part->cuda, "cuMemHostRegister", result);
+        return cuda_failed(part, "cuMemHostRegister", result);
     group->registered = true;
     result = part->cuda->host_pointer(&doors, group->doors, 0);
     if (0 != result)
-        return gba_cuda_failed(part->cuda, "cuMemHostGetDevicePointer", result);
+        return cuda_failed(part, "cuMemHostGetDevicePointer", result);
     doors += part->index * sizeof *group->doors;
     flag = doors + group->members * sizeof *group->doors;
     *member = (gba_gpu_member_t){.doorbell = (uint64_t *)(uintptr_t)doors,
@@ -186,11 +194,11 @@ static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *memb
     gba_cu_result result = part->cuda->alloc(&count, sizeof first);
 
     if (0 != result)
-        return gba_cuda_failed(part->cuda, "cuMemAlloc", result);
+        return cuda_failed(part, "cuMemAlloc", result);
     member->count = (uint64_t *)(uintptr_t)count;
     part->sequence = (uint32_t)first[0];
     result = part->cuda->copy_in(count, first, sizeof first);
-    return 0 == result ? GBA_OK : gba_cuda_failed(part->cuda, "cuMemcpyHtoD", result);
+    return 0 == result ? GBA_OK : cuda_failed(part, "cuMemcpyHtoD", result);
 }
 
 /* The kernel of barriers in streams. It is loaded here, because CUDA may wait for running kernels
@@ -272,9 +280,8 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         free(part);
         (void)refuse(status, cause);
     } else {
-        part->by_words = attr->stream_only && cuda->batch != NULL;
         status = member_make(part, &made);
-        part->by_words &= !made.direct;
+        part->by_words = attr->stream_only && cuda->batch != NULL && !made.direct;
         gba_gpu_pause();
         if (GBA_OK == status)
             part_add(part);
@@ -412,7 +419,7 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
         return status;
     result = part->cuda->capturing(stream, &captured);
     if (0 != result)
-        return gba_cuda_failed(part->cuda, "cuStreamIsCapturing", result);
+        return cuda_failed(part, "cuStreamIsCapturing", result);
     if (0 != captured)
         part->by_words = false; /* a replay counts in GPU memory */
     if (part->by_words) {
@@ -420,14 +427,12 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
             return GBA_OK;
         part->by_words = false; /* the driver lacks these operations */
     }
-    if (part->kernel == NULL) {
-        (void)refuse(
+    if (part->kernel == NULL)
+        return refuse(
             GBA_ERR_UNSUPPORTED,
             "the CUDA driver does not load the kernel for streams; CUDA 12.2 or later does");
-        return GBA_ERR_UNSUPPORTED;
-    }
     result = part->cuda->launch(part->kernel, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL);
-    return 0 == result ? GBA_OK : gba_cuda_failed(part->cuda, "cuLaunchKernel", result);
+    return 0 == result ? GBA_OK : cuda_failed(part, "cuLaunchKernel", result);
 }
 
 gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member)
