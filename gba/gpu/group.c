@@ -179,8 +179,7 @@ static void helper_end(struct gba_gpu_group *group)
     } else if (GBA_OK == group->status) {
         release(group);
     } else {
-        gba_team_leave(group->team);
-        fail(group, group->status, gba_status_text(group->status));
+        give_up(group, group->status, gba_status_text(group->status));
     }
 }
 

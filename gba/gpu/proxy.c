@@ -193,20 +193,21 @@ static gba_status_t admit(const struct gba_gpu_group *group, const gba_gpu_attr_
 static gba_status_t group_add(gba_team_t *team, const gba_gpu_attr_t *attr,
                               struct gba_gpu_group **group, const char **why)
 {
-    struct gba_gpu_group *made = gba_gpu_group_new(team, attr);
+    struct gba_gpu_group *made;
+    gba_team_own_t own;
 
-    if (made != NULL && gba_team_has_left(made->team)) {
+    if (gba_team_has_left(team)) {
         *why = "the rank has left the team, as a member gave up in a barrier or was aborted";
-        gba_gpu_group_free(made);
         return GBA_ERR_STALE;
     }
-    for (struct gba_gpu_group *at = proxy.first; made != NULL && at != NULL; at = at->next)
-        if (at->own.exchange != NULL && at->own.exchange == made->own.exchange) {
+    gba_team_own(team, &own);
+    for (struct gba_gpu_group *at = proxy.first; at != NULL; at = at->next)
+        if (at->own.exchange != NULL && at->own.exchange == own.exchange) {
             *why = "another team of the same bootstrap or exchange has GPU members; their "
                    "barriers would be mixed up";
-            gba_gpu_group_free(made);
             return GBA_ERR_BUSY;
         }
+    made = gba_gpu_group_new(team, attr);
     if (made == NULL)
         return GBA_ERR_NOMEM;
     if (proxy.first == NULL && !thread_start(&made->own, attr->cpu)) {
@@ -253,9 +254,7 @@ void gba_gpu_leave(struct gba_gpu_group *group)
     /* The thread waits until nobody wants the lock. It sees `stop` when it has the lock again. */
     proxy.stop = true;
     gba_word_store_relaxed(&proxy.process, 0);
-    pthread_mutex_unlock(&proxy.lock);
-    (void)gba_word_add_relaxed(&proxy.wanted, (uint64_t)-1);
+    gba_gpu_resume();
     pthread_join(proxy.thread, NULL);
-    (void)gba_word_add_relaxed(&proxy.wanted, 1);
-    pthread_mutex_lock(&proxy.lock);
+    gba_gpu_pause();
 }
