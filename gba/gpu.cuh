@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Barriers from a kernel. Nothing but inline functions, for CUDA, and, with GBA_GPU_ON_CPU defined,
- * for C11 and C++ on a CPU, where a thread stands for a thread of a GPU.
- *
- *     __global__ void steps(gba_gpu_member_t member) {
- *         for (...) {
- *             ...;
- *             if (GBA_OK != gba_gpu_barrier(&member, GBA_GPU_BLOCK, GBA_GPU_ACQ_REL, 0)) ...
- *         }
- *     }
- *
- * One thread of the cooperating ones rings the doorbell with one 64-bit store, and polls the flag.
- * The count of a member is in GPU memory alone: an arrival loads it and stores it. So all copies of
- * a member are the same member, and a kernel that is launched again, or a graph that is replayed,
- * goes on.
- *
- * Memory, at system scope: what the cooperating threads wrote to memory of this host, or of its GPUs,
- * before gba_gpu_arrive with RELEASE is visible to every thread of every member on it, CPU or GPU,
- * that has returned from gba_gpu_wait with ACQUIRE. What they wrote to other hosts they complete
- * there before they arrive. All cooperating threads call each function, with the same arguments, and
- * get the same status. A member is used by one group of threads at a time.
- */
+/* Barriers from a kernel. Nothing but inline functions, for CUDA, and, with GBA_GPU_ON_CPU defined,
+ * for C11 and C++ on a CPU, where a thread stands for a thread of a GPU. gba_gpu(7) has the rules,
+ * what a barrier orders in memory, and an example. */
 #ifndef GBA_GPU_CUH
 #define GBA_GPU_CUH
 

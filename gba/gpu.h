@@ -59,11 +59,6 @@ typedef enum gba_gpu_order {
  * time, which uses less than 1% of a CPU. With `wait` spin it never sleeps; with yield it yields
  * the CPU between two polls and never sleeps; with sleep it sleeps after 50 us. With auto and sleep
  * on shared processors (gba_team_attr_t.oversubscribed) it yields, too.
- *
- * The library calls the functions of gba_runtime_t from threads of its own, for a team one at a
- * time, for which the thread level of MPI must allow. So until the member is destroyed nobody else
- * makes calls of the exchange: one team of a bootstrap has GPU members at a time. A second one is
- * refused.
  */
 typedef struct gba_gpu_attr {
     uint32_t members; /* GPU members of this rank; 0 is as 1 */
@@ -76,9 +71,10 @@ typedef struct gba_gpu_attr {
 
 /*
  * Make a GPU member of this rank of a team. It is direct, so that the GPU itself stores to the
- * device, if the team has a group of all members at a /dev/gbaN and makes no trials, the rank has
- * one GPU member, and CUDA maps the pages of the doorbell and of the flag. Otherwise a thread of
- * this process, the proxy, makes the team's barriers, on any path (gba_gpu_member_why).
+ * device, if the team has a group of all members at a /dev/gbaN and makes no trials (parameter
+ * `offload` always), the rank has one GPU member, and CUDA maps the pages of the doorbell and of
+ * the flag. Otherwise a thread of this process, the proxy, makes the team's barriers, on any path
+ * (gba_gpu_member_why).
  * team: the rank makes no barrier by itself until its GPU members are destroyed. attr: copied.
  * member: set on GBA_OK. All members of a rank are made before a kernel waits, because CUDA may
  * wait for running kernels in this call.
