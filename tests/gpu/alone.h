@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that is a team by itself, with one GPU member or two, for tests with the driver of
- * fake_cuda.c. */
+/* For the tests with the driver of fake_cuda.c: their main function, and a process that is a team
+ * by itself, with one GPU member or two. */
 #ifndef GBA_TESTS_GPU_ALONE_H
 #define GBA_TESTS_GPU_ALONE_H
+
+#include <dlfcn.h>
 
 #include "gba/failover/engine.h"
 #include "tests/gpu/fake_cuda.h"
@@ -82,7 +84,7 @@ static inline void caught(gba_status_t status, gba_status_t expected, const char
     log_forget();
 }
 
-/* Before and after each test. Its members leave nothing. */
+/* Before and after a test. Its members leave nothing. */
 static inline int quiet(void **state)
 {
     (void)state;
@@ -98,6 +100,18 @@ static inline int loud(void **state)
     fake->on_free = NULL;
     fake->refused_flags = 0;
     return 0 != fake->registered || 0 != fake->allocated;
+}
+
+/* Run the tests, with the driver loaded, so that libgba_gpu finds it. */
+static inline int fake_cuda_run(void)
+{
+    void *driver = dlopen("tests/gpu/fake/.libs/libcuda.so.1", RTLD_NOW);
+
+    alarm(test_limit(240));
+    if (driver == NULL)
+        return puts("FAIL: no tests/gpu/fake/.libs/libcuda.so.1") < 0 ? 2 : 1;
+    fake = dlsym(driver, "fake_cuda");
+    return SUITE_RUN(NULL, NULL);
 }
 
 #endif

@@ -7,17 +7,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "gba/failover/engine.h"
-#include "tests/gpu/fake_cuda.h"
-#include "tests/gpu/members.h"
-#include "tests/limit.h"
-#include "tests/suite.h"
-#include "tests/unit/log_catch.h"
-
-#define GBA_GPU_ON_CPU
-#include "gba/gpu.cuh"
-
-static struct fake_cuda *fake;
+#include "tests/gpu/alone.h"
 
 /* ------------------------------------------------------------------------ early exit, paths --- */
 
@@ -108,13 +98,13 @@ static bool second_barrier(struct member *me, const struct late *late, gba_gpu_m
     word_await(rank_1, 1);
     if (late->signal > 0)
         kill((pid_t)word_get(rank_1), late->signal);
-    gba_gpu_arrive(gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+    gba_gpu_arrive(gpu, ONE, GBA_GPU_RELEASE);
     while (GBA_ERR_TIMEOUT == status && 0 == word_get(reported))
-        status = gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 100000000);
+        status = gba_gpu_wait(gpu, ONE, GBA_GPU_ACQUIRE, 100000000);
     if (SIGKILL == late->signal || GIVES_UP == late->signal)
         return GBA_ERR_TIMEOUT == status;
     kill((pid_t)word_get(rank_1), SIGCONT);
-    return GBA_OK == gba_gpu_wait(gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0);
+    return GBA_OK == gba_gpu_wait(gpu, ONE, GBA_GPU_ACQUIRE, 0);
 }
 
 static int waits(struct member *me, void *arg)
@@ -131,8 +121,7 @@ static int waits(struct member *me, void *arg)
         gba_log_set(log_stalled, user, GBA_LOG_ERROR);
     good = member_team(me, late->device, !cpu) &&
            (cpu || GBA_OK == gba_gpu_member_create(me->team, &me->attr, &gpu)) &&
-           GBA_OK == (cpu ? gba_barrier(me->team)
-                          : gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0));
+           GBA_OK == (cpu ? gba_barrier(me->team) : gba_gpu_barrier(&gpu, ONE, GBA_GPU_ACQ_REL, 0));
     if (first) {
         good = good && second_barrier(me, late, &gpu);
         missing = strstr(log_last, "missing: rank 1 on ");
@@ -142,7 +131,7 @@ static int waits(struct member *me, void *arg)
         word_set(&user[1], (uint64_t)getpid());
         word_await(may_come, 1);
         good = good && 1 == word_get(may_come) &&
-               GBA_OK == gba_gpu_barrier(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);
+               GBA_OK == gba_gpu_barrier(&gpu, ONE, GBA_GPU_ACQ_REL, 0);
     }
     good = good && (cpu || GBA_OK == gba_gpu_member_destroy(&gpu));
     gba_team_destroy(me->team);
@@ -228,7 +217,7 @@ static int sleeps(struct member *me, void *unused)
         good = good && GBA_OK == gba_barrier(me->team);
     } else if (good && GBA_OK == gba_gpu_member_create(me->team, &me->attr, &gpu)) {
         word_await(&naps, 4);
-        gba_gpu_arrive(&gpu, GBA_GPU_THREAD, GBA_GPU_RELEASE);
+        gba_gpu_arrive(&gpu, ONE, GBA_GPU_RELEASE);
         word_await(&looks, 1);
         before = word_get(&naps);
         word_await(&naps, before + 8); /* it is asleep again */
@@ -237,7 +226,7 @@ static int sleeps(struct member *me, void *unused)
         word_await(&naps, before + 100);
         good = word_get(&looks) >= 90;
         word_set(me->all->user, 1);
-        good = GBA_OK == gba_gpu_wait(&gpu, GBA_GPU_THREAD, GBA_GPU_ACQUIRE, 0) && good;
+        good = GBA_OK == gba_gpu_wait(&gpu, ONE, GBA_GPU_ACQUIRE, 0) && good;
         good = GBA_OK == gba_gpu_member_destroy(&gpu) && good;
     }
     member_end(me);
@@ -251,7 +240,5 @@ TEST(a_member_that_waits_asleep_looks_for_messages_after_each_sleep)
 
 int main(void)
 {
-    alarm(test_limit(240));
-    fake = fake_cuda_open();
-    return fake != NULL ? SUITE_RUN(NULL, NULL) : 1;
+    return fake_cuda_run();
 }
