@@ -109,6 +109,8 @@ TEST_WITH(a_function_for_log_lines_may_abort, quiet, loud, NULL)
         if (0 != ended) {
             gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
             word_await(&aborted, 1);
+            /* The round has ended before. */
+            assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
             gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
             gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
         }
