@@ -2,7 +2,7 @@
 /* The life of GPU members without a GPU: kernels that come late, members that are aborted,
  * destroyed twice or made again, wrong orders, forks, and the serving threads. */
 #define _GNU_SOURCE /* CPU_SET, gettid */
-#include <dirent.h>
+#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -268,23 +268,20 @@ static gba_status_t fallback_noted(void *unused)
 /* The thread of this process with a name; 0: there is none. */
 static pid_t thread_named(const char *name)
 {
-    DIR *tasks = opendir("/proc/self/task");
-    struct dirent *task;
-    char path[300], text[32];
+    char text[32];
     pid_t found = 0;
+    glob_t names;
     FILE *file;
 
-    while (0 == found && (task = readdir(tasks)) != NULL) {
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
-        file = fopen(path, "r");
-        if (file == NULL)
-            continue;
-        if (fgets(text, sizeof text, file) != NULL && 0 == strncmp(text, name, strlen(name)) &&
-            '\n' == text[strlen(name)])
-            found = (pid_t)strtol(task->d_name, NULL, 10);
-        fclose(file);
+    assert_int_equal(glob("/proc/self/task/*/comm", 0, NULL, &names), 0);
+    for (size_t i = 0; i < names.gl_pathc; i++) {
+        file = fopen(names.gl_pathv[i], "r");
+        if (file != NULL && 1 == fscanf(file, "%31s", text) && 0 == strcmp(text, name))
+            found = (pid_t)strtol(names.gl_pathv[i] + strlen("/proc/self/task/"), NULL, 10);
+        if (file != NULL)
+            fclose(file);
     }
-    closedir(tasks);
+    globfree(&names);
     return found;
 }
 
