@@ -49,7 +49,8 @@ static void fail(struct gba_gpu_group *group, gba_status_t status, const char *w
 
     if (GBA_ERR_TIMEOUT == status) /* a kernel would wait again */
         status = GBA_ERR_STALE;
-    group->state = GBA_GPU_FAILED;
+    if (GBA_GPU_HELPED != group->state) /* until the call of the runtime has returned */
+        group->state = GBA_GPU_FAILED;
     /* First: a program whose kernel has seen the flag finds that nobody waits. */
     gba_word_store_release(&group->fate, (uint64_t)(uint32_t)-status);
     for (uint32_t i = 0; i < group->members; i++)
@@ -70,16 +71,11 @@ static void give_up(struct gba_gpu_group *group, gba_status_t status, const char
 
 void gba_gpu_abort(struct gba_gpu_group *group)
 {
-    static const char why[] = "gba_gpu_member_abort";
-
     if (0 != gba_word_load_relaxed(&group->fate))
         return;
-    if (GBA_GPU_HELPED != group->state) {
-        give_up(group, GBA_ERR_TIMEOUT, why);
-        return;
-    }
-    fail(group, GBA_ERR_TIMEOUT, why);
-    group->state = GBA_GPU_HELPED; /* until the call of the runtime has returned */
+    if (GBA_GPU_HELPED != group->state) /* helper_end leaves */
+        gba_team_leave(group->team);
+    fail(group, GBA_ERR_TIMEOUT, "gba_gpu_member_abort");
 }
 
 static bool arrived(const struct gba_gpu_group *group, uint32_t member)
@@ -173,14 +169,13 @@ static void helper_end(struct gba_gpu_group *group)
 {
     /* The path may be another one. */
     gba_team_own(group->team, &group->own);
-    if (0 != gba_word_load_relaxed(&group->fate)) {
+    group->state = GBA_GPU_FAILED;
+    if (0 != gba_word_load_relaxed(&group->fate))
         gba_team_leave(group->team);
-        group->state = GBA_GPU_FAILED;
-    } else if (GBA_OK == group->status) {
+    else if (GBA_OK == group->status)
         release(group);
-    } else {
+    else
         give_up(group, group->status, gba_status_text(group->status));
-    }
 }
 
 /* One look at the team's barrier. */
