@@ -616,7 +616,7 @@ module gba_device #(
                 irq_port <= notified;
             end
         endcase
-        turn <= cu_valid ? turn : 32'(turn) == PORTS - 1 ? 0 : turn + 1;
+        turn <= cu_valid ? turn : turn + 1 >= ports ? 0 : turn + 1;
         if (ends_command || drops) begin
             commanded[ends_command ? PI'(turn) : PI'(cu_index)] <= 0;
             {resp_valid, resp_value, resp_error, resp_completed} <= {1'b1, 68'd0};
