@@ -510,7 +510,7 @@ static void plan_next(uint32_t port, uint32_t group)
                      r->key + (below(4) == 0), below(4), below(3));
     } else if (r->life == GBA_LIFE_FREE) {
         plan_command(port, GBA_CMD_ALLOC, below(2) ? group : GBA_GROUP_ANY, 0, 0, 0,
-                     below(12) ? 1 + below(5) : 60 + below(80));
+                     below(40) ? 1 + below(5) : 60 + below(80));
     } else if (r->life == GBA_LIFE_ALLOCATED) {
         member = below(r->members);
         for (n = 0; n < r->members && !needs(group, member, port); n++)
@@ -537,7 +537,7 @@ static void plan_next(uint32_t port, uint32_t group)
 static void run(uint64_t cycles)
 {
     uint32_t stalls = 30u << below(8), stall = 1u << below(10), depth = 1 + below(3);
-    uint32_t pause = 1 + below(12);
+    uint32_t pause = 1 + below(12), downs = 3u << below(8);
 
     cycle = accesses = rounds = stores = 0;
     power_on(1 + below(8), 1 + below(PORTS));
@@ -547,9 +547,9 @@ static void run(uint64_t cycles)
             bool up = m.port[p].up != 0;
 
             if (host->stalled ? cycle >= host->stalled_until || !up : below(stalls) == 0) {
-                host->stalled_until = below(50) == 0 ? UINT64_MAX : cycle + below(stall);
+                host->stalled_until = below(400) == 0 ? UINT64_MAX : cycle + below(stall);
                 /* Also when the first stores come again. */
-                host->down_at = host->stalled && up && below(3) == 0 ? cycle + below(12) : 0;
+                host->down_at = host->stalled && up && below(downs) == 0 ? cycle + below(12) : 0;
                 set_ready(p, host->stalled);
             }
             if (host->link == STAYS && ((up && cycle != 0 && cycle == host->down_at) ||
