@@ -112,7 +112,7 @@ module gba_device #(
     wire any, done, settled;
     wire retire = state == IDLE && done;
     wire [LANE-1:0] q_lane;
-    wire start = state == IDLE && !cu_hold && !retire && any;
+    wire start = state == IDLE && !cu_held && !retire && any;
     integer l;
     always @* begin
         for (l = 0; l < LANES; l = l + 1) begin
@@ -148,6 +148,7 @@ module gba_device #(
     reg [4:0] group, egroup;
     reg [15:0] offset;
     reg [63:0] value;
+    reg held_back; // it began while the control unit waited for the memories
 
     // The memories. The engine reads while it looks at an access; the control unit while it has the memories. The
     // walker has copies of its own, of groups that the engine does not write meanwhile.
@@ -342,6 +343,7 @@ module gba_device #(
     // What waits for release stores of its group: what could overtake or change them. An arrival for the round under
     // way must not. [ORD-3, REL-1, TAB-3, HOST-6] A command waits for the stores that were due when it was first looked at,
     // two commands of a lane one after the other. An access of a port whose command has not ended waits. [CMD-1]
+    // While the control unit waits for the memories, no new stores become due: else the walker would not get there.
     wire command = in_mailbox && write && offset == 16'(gba_regs::GBA_PORT_COMMAND);
     wire mine = waits[lane] && waits_port[lane*10+:10] == port;
     wire unfinished = commanded[PI'(port)];
@@ -356,7 +358,7 @@ module gba_device #(
     wire overtakes = arrives && (in_queue ? !overtaken[lane] && overtaken != 0 : queued != 0);
     wire plain = arrives && !late && !completes;
     wire must_wait = reaches && (unfinished || (command ? busy != 0 && !(mine && waits_all[lane]) :
-        in_group && !plain && (busy[GI'(group)] || overtakes)));
+        in_group && !plain && (busy[GI'(group)] || overtakes || (arrives && held_back))));
     wire go = state == EXEC && reaches && !must_wait;
 
     // Set an event of the group at a port; a new one interrupts. [IRQ-1, IRQ-3, ERR-5, NOTE-1, NOTE-2]
@@ -557,6 +559,7 @@ module gba_device #(
                 end else if (start) begin
                     state <= EXEC;
                     lane <= q_lane;
+                    held_back <= cu_hold;
                     write <= req_write[q_lane];
                     width <= req_width[q_lane*4+:4];
                     port <= q_port;

@@ -161,6 +161,33 @@ TEST(test_CMD_1_a_command_delays_no_other_port)
     crowd((struct gba_model_access){true, 4, 0, GBA_PORT_REG(GBA_PORT_COMMAND), GBA_CMD_MEMBER, 0});
 }
 
+/* A link changes while groups complete a round and release late members again: the control unit
+ * gets the memories, and other ports get their accesses meanwhile. */
+TEST(test_TIME_1_a_link_changes_beside_stores)
+{
+    power_on(7, 9);
+    for (uint32_t g = 0; g < 7; g++)
+        start(g, 64, 0, 7);
+    for (uint32_t round = 1; round < 20 && dut->bounds[0] != 0; round++) {
+        for (uint32_t i = 0; i < 64 * 7; i++)
+            arrive(i / 7 % 7, i % 7, i / 7, round);
+        UNTIL(m.group[6].core.sequence == round, "ORD-2");
+        set_link(8, round % 2 == 0);
+        for (uint64_t since = cycle, from; ports[8].link != STAYS;) {
+            for (uint32_t p = 0; p < 7; p++) {
+                if (COUNT(&ports[p].offered) == 0)
+                    arrive(p, p, p, round);
+            }
+            from = cycle;
+            offer(7, (struct gba_model_access){.width = 4, .address = GBA_DEVICE_BASE});
+            UNTIL(COUNT(&ports[7].offered) == 0, "ORD-2");
+            expect(cycle - from <= 16 * dut->bounds[GBA_DUT_T_ACCEPT], "TIME-1"); /* of 8 ports */
+            expect(cycle - since <= 64 * 7 * 2, "PORT-4");
+        }
+        rest();
+    }
+}
+
 /* An arrival for the next round does not wait for the stores of the last one. */
 TEST(test_ORD_3_the_next_round_does_not_wait)
 {
