@@ -86,18 +86,6 @@ static void steps(uint32_t count)
         (void)step();
 }
 
-TEST(test_ORD_1_two_last_arrivals_at_once)
-{
-    power_on(1, 4);
-    start(0, 2, 0, 2);
-    for (uint32_t round = 1; round < 20; round++) {
-        arrive(round % 2, 0, round % 2, round);
-        arrive(1 - round % 2, 0, 1 - round % 2, round);
-        rest();
-        expect(ports[0].stored == round && ports[1].stored == round, "ORD-1");
-    }
-}
-
 TEST(test_ORD_2_ports_in_turn)
 {
     power_on(1, 4);
@@ -201,40 +189,6 @@ TEST(test_ORD_3_the_next_round_does_not_wait)
     read_arrival(1);
     UNTIL(COUNT(&ports[0].offered) == 0, "ORD-3");
     rest();
-}
-
-/* Groups complete rounds while a port takes no store for some time. */
-TEST(test_REL_2_rounds_meet_at_a_port_that_takes_nothing)
-{
-    power_on(3, 4);
-    for (uint32_t g = 0; g < 3; g++)
-        start(g, 2, 0, 2);
-    for (uint32_t stall = 1; stall < 40; stall++) {
-        for (uint32_t g = 0; g < 3; g++)
-            arrive(1, g, 1, stall);
-        rest();
-        set_ready(0, false);
-        for (uint32_t g = 0; g < 3; g++)
-            arrive(0, g, 0, stall);
-        steps(stall);
-        rest();
-    }
-}
-
-/* Each late arrival at several groups is released again, while a port takes no store. */
-TEST(test_ARR_5_late_arrivals_at_a_port_that_takes_nothing)
-{
-    power_on(4, 4);
-    for (uint32_t g = 0; g < 4; g++)
-        start(g, 1, g, 1);
-    for (uint32_t stall = 1; stall < 40; stall++) {
-        for (uint32_t g = 0; g < 4; g++) {
-            set_ready(g, g != stall % 4);
-            arrive(g, g, 0, 0);
-        }
-        steps(stall);
-        rest();
-    }
 }
 
 /* A host takes no store any more: the others go on, and its link can go down. */
