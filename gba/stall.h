@@ -20,8 +20,10 @@ extern "C" {
 /* What a process does at a place. */
 typedef enum gba_where_kind {
     GBA_WHERE_NONE = 0,
-    GBA_WHERE_BARRIER = 1,    /* it waits in a barrier */
-    GBA_WHERE_NONBLOCKING = 2 /* it has begun a barrier, which is not complete */
+    GBA_WHERE_BARRIER = 1,     /* it waits in a barrier */
+    GBA_WHERE_NONBLOCKING = 2, /* it has begun a barrier, which is not complete */
+    GBA_WHERE_CALL = 3 /* it is in another call: name is the call, its communicator and call site;
+                          id is a hash of name; number is 0 */
 } gba_where_kind_t;
 
 /* A place where a process is. */
@@ -77,9 +79,10 @@ GBA_EXPORT gba_status_t gba_where_read(const char *job,
                                        void *ctx);
 
 /*
- * Say in words where a process is: "waits in barrier 2 of work for 6 s", or "is in no barrier; it
- * has waited last in barrier 17 of MPI_COMM_WORLD, until 61 s ago". process: of gba_where_read.
- * text, len: set, len bytes at most, terminated. Thread-safe. Not collective.
+ * Say in words where a process is: "waits in barrier 2 of work for 6 s", "is in MPI_Recv on work,
+ * s.c+0x11f9 for 6 s", or "is in no barrier; it has waited last in barrier 17 of MPI_COMM_WORLD,
+ * until 61 s ago". process: of gba_where_read. text, len: set, len bytes at most, terminated.
+ * Thread-safe. Not collective.
  */
 GBA_EXPORT void gba_where_text(const gba_where_process_t *process, char *text, size_t len);
 

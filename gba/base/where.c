@@ -150,7 +150,8 @@ void gba_where_leave(int number)
     if (page_is_own()) {
         last = page->slots[number].where;
         last.since = gba_clock_ns();
-        slot_write(&page->last, &last);
+        if (GBA_WHERE_CALL != last.kind) /* the last barrier */
+            slot_write(&page->last, &last);
         slot_write(&page->slots[number], &none);
     }
     pthread_mutex_unlock(&lock);
@@ -179,7 +180,7 @@ static void text_take(char *to, const char *from, size_t bytes)
 static bool slot_take(gba_where_t *to, const struct slot *slot)
 {
     if (slot->before != slot->after || 0 != slot->before % 2 ||
-        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_NONBLOCKING)
+        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_CALL)
         return false;
     *to = slot->where;
     text_take(to->name, slot->where.name, sizeof to->name);
@@ -338,6 +339,7 @@ static unsigned long long seconds_since(uint64_t since)
 void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
 {
     const gba_where_t *last = &process->last;
+    const char *between = "";
     struct gba_process state;
     size_t used = 0;
 
@@ -346,12 +348,21 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
     if (GBA_PROCESS_GONE == state.state || GBA_PROCESS_STOPPED == state.state)
         used = add(text, len, used, "%s, ",
                    GBA_PROCESS_GONE == state.state ? "has ended" : "is stopped");
-    for (uint32_t i = 0; i < process->count; i++) {
-        const gba_where_t *where = &process->places[i];
+    for (uint32_t i = 0; i < 2 * GBA_WHERE_MOST; i++) { /* barriers, then other calls */
+        const gba_where_t *where = &process->places[i % GBA_WHERE_MOST];
 
-        used = add(text, len, used, "%s%s barrier %llu of %s for %llu s", 0 == i ? "" : ", and ",
-                   GBA_WHERE_BARRIER == where->kind ? "waits in" : "has begun nonblocking",
-                   (unsigned long long)where->number, where->name, seconds_since(where->since));
+        if (i % GBA_WHERE_MOST >= process->count ||
+            (GBA_WHERE_CALL == where->kind) != (i >= GBA_WHERE_MOST))
+            continue;
+        used = add(text, len, used, "%s", between);
+        between = ", and ";
+        if (GBA_WHERE_CALL == where->kind)
+            used = add(text, len, used, "is in %s", where->name);
+        else
+            used = add(text, len, used, "%s barrier %llu of %s",
+                       GBA_WHERE_BARRIER == where->kind ? "waits in" : "has begun nonblocking",
+                       (unsigned long long)where->number, where->name);
+        used = add(text, len, used, " for %llu s", seconds_since(where->since));
     }
     if (0 == process->count)
         used = add(text, len, used, "is in no barrier");

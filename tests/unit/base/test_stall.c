@@ -201,6 +201,22 @@ TEST(test_times)
     assert_false(gba_stall_ends(&stall, UINT64_MAX / 2));
 }
 
+/* Barriers precede other calls, whatever their order on the page. */
+TEST(test_words)
+{
+    const uint64_t now = gba_clock_ns();
+    const gba_where_process_t process = {
+        .pid = (uint32_t)getpid(),
+        .count = 2,
+        .places = {{.kind = GBA_WHERE_CALL, .since = now, .name = "MPI_Recv on work, s.c+0x9"},
+                   {.kind = GBA_WHERE_BARRIER, .since = now, .number = 2, .name = "work"}}};
+    char text[256];
+
+    gba_where_text(&process, text, sizeof text);
+    assert_string_equal(text, "waits in barrier 2 of work for 0 s, and is in MPI_Recv on work, "
+                              "s.c+0x9 for 0 s");
+}
+
 /* See a barrier of another member and this process, which is rank 5 in its page. */
 static uint32_t process_own(void *ctx, uint32_t member)
 {
@@ -250,6 +266,10 @@ TEST(test_places)
     place.id = 9;
     gba_where_leave(gba_where_enter(&place));
     seen_of_own(2, 2, 0); /* it has left that one */
+    place.kind = GBA_WHERE_CALL;
+    gba_where_leave(gba_where_enter(&place));
+    place.kind = GBA_WHERE_BARRIER;
+    seen_of_own(2, 2, 0); /* a call is no barrier */
     seen_of_own(3, 1, 0);
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
         numbers[i] = gba_where_enter(&place);
