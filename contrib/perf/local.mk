@@ -7,6 +7,7 @@ GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/main.c contrib/perf/job.c
 # Preloaded into programs.
 GBA_PERF_RECORDER_SOURCES = contrib/perf/measure.h contrib/perf/recorder.h contrib/perf/recorder.c \
 	contrib/perf/recorder_mpi.c contrib/perf/recorder_shmem.c contrib/perf/recorder_end.c \
+	contrib/perf/recorder_calls.h contrib/perf/recorder_calls.c \
 	contrib/perf/recorder_parts.h contrib/perf/recorder_parts.c contrib/perf/job.c \
 	contrib/perf/clock.c
 perfexecdir = $(pkglibexecdir)
@@ -40,7 +41,7 @@ contrib_perf_gba_perf_recorder_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_perf_gba_perf_recorder_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default -ftls-model=initial-exec
 # Of its functions a program sees those that it replaces only.
 contrib_perf_gba_perf_recorder_la_LDFLAGS = -module -avoid-version -shared -export-symbols-regex '^(P?MPI|shmem|mpi)_'
-contrib_perf_gba_perf_recorder_la_LIBADD = $(MPI_LIBS) -lpthread -ldl -lm
+contrib_perf_gba_perf_recorder_la_LIBADD = gba/libgba.la $(MPI_LIBS) -lpthread -ldl -lm
 
 GBA_OTHER_UNIT_TESTS += tests/unit/perf/test_perf_stats
 tests_unit_perf_test_perf_stats_SOURCES = tests/unit/perf/test_perf_stats.c contrib/perf/stats.h \

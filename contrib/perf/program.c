@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LITTLE       0.02 /* of a run */
-#define PROGRAM_RUNS 5    /* of a setting; fewer show nothing */
+#define LITTLE       0.02   /* of a run */
+#define SEEN         0.0005 /* of a run: the table has other calls than barriers from then on */
+#define PROGRAM_RUNS 5      /* of a setting; fewer show nothing */
 
 static const struct perf_cell *cell_of(const struct perf_report *report, const char *call,
                                        const char *setting)
@@ -31,7 +32,7 @@ double perf_barriers_time(const struct perf_report *report, const char *setting,
     for (size_t i = 0; i < report->barrier_count; i++) {
         const struct perf_barriers *b = &report->barriers[i];
 
-        if (strcmp(b->setting, setting) != 0)
+        if (strcmp(b->setting, setting) != 0 || b->ranks == 0)
             continue;
         sums[0] += isnan(b->time) ? 0 : b->time;
         sums[1] += isnan(b->wait) ? 0 : b->wait;
@@ -86,6 +87,41 @@ static bool compare_ends(const struct perf_report *report, FILE *out)
     return same;
 }
 
+/* The median seconds of a run with a setting. */
+static double run_seconds(const struct perf_report *report, const struct perf_cell *cell)
+{
+    struct perf_row row;
+
+    perf_row_init(&row, report, cell);
+    return row.fields[PERF_MEDIAN] / 1e9;
+}
+
+/* Whether the time that a setting saves in barriers is spent in another call instead. */
+static void compare_calls(const struct perf_report *report, const struct perf_cell *cell, FILE *out)
+{
+    const struct perf_cell *base = cell_of(report, "program", report->base);
+    const double seconds = run_seconds(report, cell), base_seconds = run_seconds(report, base);
+    const double saved = perf_barriers_time(report, base->setting, NULL) * base_seconds -
+                         perf_barriers_time(report, cell->setting, NULL) * seconds;
+
+    for (size_t i = 0; i < report->barrier_count; i++) {
+        const struct perf_barriers *b = &report->barriers[i];
+        double more = b->time / (double)cell->run_count * seconds;
+
+        if (b->ranks != 0 || strcmp(b->setting, cell->setting) != 0)
+            continue;
+        for (size_t j = 0; j < report->barrier_count; j++)
+            if (report->barriers[j].ranks == 0 && strcmp(report->barriers[j].call, b->call) == 0 &&
+                strcmp(report->barriers[j].setting, base->setting) == 0)
+                more -= report->barriers[j].time / (double)base->run_count * base_seconds;
+        if (saved > LITTLE * base_seconds && more > saved / 2)
+            fprintf(out,
+                    "With %s barriers take %.3g s less than with %s, but %s takes %.3g s more: "
+                    "the waiting has moved there. ",
+                    cell->setting, saved, report->base, b->call, more);
+    }
+}
+
 static void compare_times(const struct perf_report *report, FILE *out)
 {
     const struct perf_cell *base = cell_of(report, "program", report->base);
@@ -102,6 +138,7 @@ static void compare_times(const struct perf_report *report, FILE *out)
                     cell->setting, report->base);
             continue;
         }
+        compare_calls(report, cell, out);
         perf_row_init(&row, report, cell);
         ratio = row.fields[PERF_RATIO];
         low = row.fields[PERF_RATIO_LOW];
@@ -236,8 +273,11 @@ static void put_barriers(const struct perf_report *report, const struct perf_bar
     const double runs = (double)cell_of(report, "program", b->setting)->run_count;
     const struct perf_late *late = perf_barriers_worst(b);
 
+    if (b->ranks == 0 && b->time / runs < SEEN)
+        return;
     fprintf(file, "%-12s %-17s %-16s %6.0f %5u %9.0f", b->setting, b->call, b->name,
             ceil(b->comms / runs - 0.01), b->ranks, b->calls / runs);
+    put_percent(file, b->time / runs);
     put_percent(file, b->wait / runs);
     put_percent(file, (b->time - b->wait) / runs);
     if (b->wait > 0)
@@ -268,13 +308,12 @@ void perf_write_program(const struct perf_report *report, FILE *file)
                 f[PERF_MEDIAN_HIGH] / 1e9, 100 * f[PERF_COVERAGE], f[PERF_RATIO], f[PERF_RATIO_LOW],
                 f[PERF_RATIO_HIGH]);
     }
-    fputs(
-        "\nBarriers of a run, percent of its time from start to end on all ranks: waiting for the "
-        "last\nrank to enter, and the barrier itself from then on; the rank for which the others "
-        "waited longest in a run.\n",
-        file);
-    fprintf(file, "%-12s %-17s %-16s %6s %5s %9s %8s %8s  %s\n", "setting", "call", "communicator",
-            "number", "ranks", "calls", "waiting", "barrier",
+    fputs("\nBarriers and other collectives of a run, percent of its time from start to end on all "
+          "ranks; of barriers\nthe waiting for the last rank to enter, and the barrier itself from "
+          "then on; the rank for which the others\nwaited longest in a run.\n",
+          file);
+    fprintf(file, "%-12s %-17s %-16s %6s %5s %9s %8s %8s %8s  %s\n", "setting", "call",
+            "communicator", "number", "ranks", "calls", "time", "waiting", "barrier",
             "rank, last in, part of the waiting, call site");
     for (size_t i = 0; i < report->barrier_count; i++)
         put_barriers(report, &report->barriers[i], file);

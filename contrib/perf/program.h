@@ -22,7 +22,7 @@ struct perf_late {
  * the runs; times are parts of the time of a run, from start to end, of all ranks. */
 struct perf_barriers {
     char setting[PERF_NAME_BYTES], call[PERF_NAME_BYTES], name[PERF_NAME_BYTES]; /* "-": no name */
-    uint32_t ranks;
+    uint32_t ranks; /* 0: another call than a barrier, or barriers that are not timed */
     double comms, calls, time, wait; /* NAN: not timed, not divided */
     struct perf_late *lates;         /* of each run, at least one */
     size_t late_count;

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const recorder_call_names[RECORDER_CALLS] = {"MPI_Barrier",    "shmem_barrier_all",
-                                                         "shmem_sync_all", "shmem_barrier",
-                                                         "shmem_sync",     "MPI_Ibarrier"};
+const char *const recorder_call_names[RECORDER_CALLS] = {
+    "MPI_Barrier", "shmem_barrier_all", "shmem_sync_all", "shmem_barrier", "shmem_sync"};
 uint64_t recorder_counted[RECORDER_CALLS];
 
 static struct recorder_comm *comms[RECORDER_COMMS];

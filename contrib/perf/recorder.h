@@ -25,7 +25,6 @@ enum recorder_call {
     RECORDER_SYNC_ALL,
     RECORDER_SET_BARRIER,
     RECORDER_SET_SYNC,
-    RECORDER_IBARRIER, /* is counted only */
     RECORDER_CALLS,
 };
 extern const char *const recorder_call_names[RECORDER_CALLS];

@@ -4,15 +4,13 @@
  * each rank sends its part of a communicator's times to one of the members, which compares them
  * (recorder_parts.h). All ranks call the same collectives, whatever they have recorded.
  */
-#define _GNU_SOURCE /* dladdr1 */
-#include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "contrib/perf/measure.h"
+#include "contrib/perf/recorder_calls.h"
 #include "contrib/perf/recorder_parts.h"
 
 #define TAG       11                  /* of a part */
@@ -72,18 +70,6 @@ static void thin_all(struct recorder_comm *const *comms, uint32_t count)
     }
 }
 
-/* A name of the call site, which is before the address to which the call returns; "": none. */
-static void name_site(const void *site, char *name)
-{
-    struct link_map *map;
-    Dl_info info;
-
-    if (dladdr1(site, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 &&
-        strstr(info.dli_fname, "/libmpi") == NULL)
-        (void)snprintf(name, RECORDER_SITE_BYTES, "%s+0x%lx", info.dli_fname,
-                       (unsigned long)((uintptr_t)site - 1 - map->l_addr));
-}
-
 static size_t part_bytes(uint32_t times)
 {
     return sizeof(struct recorder_part) + times * sizeof(struct recorder_time);
@@ -115,7 +101,7 @@ static struct recorder_part *part_of(const struct recorder_comm *comm)
             site++;
         if (site == known && known < RECORDER_SITES) {
             sites[known] = time->site;
-            name_site(time->site, part->sites[known++]);
+            recorder_site_name(time->site, part->sites[known++], RECORDER_SITE_BYTES);
         }
         time->site = (const void *)site; // NOLINT(performance-no-int-to-ptr)
     }
@@ -214,6 +200,8 @@ static void write_records(struct recorder_row *all, int count, const int64_t mos
 {
     const char *path = getenv("GBA_PERF_RECORDS"), *mark = "";
     const double span = (double)sums[0];
+    uint32_t calls;
+    const struct recorder_sum *timed = recorder_sums(&calls);
     FILE *file = path != NULL ? fopen(path, "r+") : NULL, *out = file;
 
     if (file == NULL) {
@@ -231,6 +219,10 @@ static void write_records(struct recorder_row *all, int count, const int64_t mos
         if (sums[1 + i] > 0)
             fprintf(out, "%sbarriers %s - 0 1 %lld nan nan 0 - 0 0 \n", mark,
                     recorder_call_names[i], (long long)sums[1 + i]);
+    for (uint32_t i = 0; i < calls; i++)
+        if (timed[i].calls > 0)
+            fprintf(out, "%sbarriers %s - 0 1 %llu %.6g nan 0 - 0 0 \n", mark, timed[i].name,
+                    (unsigned long long)timed[i].calls, (double)timed[i].time / span);
     fprintf(out, "%send\n", mark);
     if (file != NULL)
         (void)fclose(file);
@@ -240,6 +232,8 @@ void recorder_end(void)
 {
     int64_t most[3], sums[1 + RECORDER_CALLS];
     struct recorder_row *all;
+    struct recorder_sum *timed;
+    uint32_t calls;
     int all_count;
 
     ended = read_clock();
@@ -251,6 +245,11 @@ void recorder_end(void)
     most[2] = (began.error > ended.error ? began.error : ended.error);
     PMPI_Allreduce(MPI_IN_PLACE, sums, 1 + RECORDER_CALLS, MPI_INT64_T, MPI_SUM, perf_job.comm);
     PMPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT64_T, MPI_MAX, perf_job.comm);
+    timed = recorder_sums(&calls);
+    for (uint32_t i = 0; i < calls; i++) {
+        PMPI_Allreduce(MPI_IN_PLACE, &timed[i].calls, 1, MPI_UINT64_T, MPI_SUM, perf_job.comm);
+        PMPI_Allreduce(MPI_IN_PLACE, &timed[i].time, 1, MPI_INT64_T, MPI_SUM, perf_job.comm);
+    }
     all_count = gather(&all);
     if (perf_job.rank == 0)
         write_records(all, all_count, most, sums);

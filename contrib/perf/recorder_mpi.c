@@ -11,16 +11,13 @@
 #include <string.h>
 
 #include "contrib/perf/measure.h"
-#include "contrib/perf/recorder.h"
+#include "contrib/perf/recorder_calls.h"
 
 #define CACHED 8 /* communicators of a thread */
-#define SITE   __builtin_return_address(0)
 
 bool recorder_active;
 static int key = MPI_KEYVAL_INVALID;
 static uint32_t freed; /* communicators; a cache of before is invalid */
-/* Where the program called a function that calls PMPI_Barrier. */
-static _Thread_local const void *outer_site;
 static _Thread_local struct {
     MPI_Comm comm;
     struct recorder_comm *record;
@@ -140,14 +137,17 @@ void recorder_start(void)
         return;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_freed, &key, NULL);
     recorder_begin();
+    recorder_calls_start();
     recorder_active = true;
 }
 
 void recorder_stop(void)
 {
-    if (recorder_active)
+    const bool was_active = recorder_active;
+
+    recorder_active = false; /* the recorder's own calls do not count */
+    if (was_active)
         recorder_end();
-    recorder_active = false;
 }
 
 int PMPI_Init(int *argc, char ***argv)
@@ -174,15 +174,22 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int PMPI_Finalize(void)
 {
+    struct recorder_doing doing;
+    int rc;
+
     RECORDER_NEXT(PMPI_Finalize);
+    recorder_call_begin(&doing, "MPI_Finalize", NULL, MPI_COMM_NULL, RECORDER_SITE);
     recorder_stop();
-    return next();
+    rc = next();
+    recorder_call_end(&doing);
+    return rc;
 }
 
 int PMPI_Barrier(MPI_Comm comm)
 {
-    const void *site = outer_site != NULL ? outer_site : SITE;
+    const void *site = recorder_outer_site != NULL ? recorder_outer_site : RECORDER_SITE;
     struct recorder_comm *record;
+    struct recorder_doing doing;
     struct recorder_visit visit;
     bool known, timed;
     int rc;
@@ -190,6 +197,7 @@ int PMPI_Barrier(MPI_Comm comm)
     RECORDER_NEXT(PMPI_Barrier);
     if (!recorder_active || comm == MPI_COMM_NULL)
         return next(comm);
+    recorder_call_begin(&doing, "MPI_Barrier", NULL, comm, site);
     known = comm_find(comm, &record);
     timed = !known || (record != NULL && recorder_enter(record));
     recorder_visit_begin(&visit, timed);
@@ -203,77 +211,23 @@ int PMPI_Barrier(MPI_Comm comm)
         recorder_count(RECORDER_BARRIER);
     else if (timed)
         recorder_leave(record, visit.time, site);
+    recorder_call_end(&doing);
     return rc;
-}
-
-int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-    RECORDER_NEXT(PMPI_Ibarrier);
-    recorder_count(RECORDER_IBARRIER);
-    return next(comm, request);
 }
 
 /* --- The names that programs call */
 
-/* What follows this library's MPI_*: a wrapper of another library, which calls PMPI_*, or PMPI_*
- * at once. own: the name PMPI_*. MPI's own MPI_* would not call it. */
-static void *next_of(const char *own)
-{
-    void *next = dlsym(RTLD_NEXT, own + 1);
-    Dl_info wrapper, mpi;
+int MPI_Init(int *argc, char ***argv) RECORDER_FORWARD(MPI_Init, argc, argv)
 
-    if (dladdr(next, &wrapper) != 0 && dladdr(dlsym(RTLD_NEXT, own), &mpi) != 0 &&
-        wrapper.dli_fbase != mpi.dli_fbase)
-        return next;
-    return dlsym(RTLD_DEFAULT, own);
-}
+    int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+        RECORDER_FORWARD(MPI_Init_thread, argc, argv, required, provided)
 
-#define FORWARD(function)                 \
-    static __typeof__(P##function) *next; \
-                                          \
-    if (next == NULL)                     \
-    *(void **)&next = next_of("P" #function)
+            int MPI_Finalize(void) RECORDER_FORWARD(MPI_Finalize)
 
-int MPI_Init(int *argc, char ***argv)
-{
-    FORWARD(MPI_Init);
-    return next(argc, argv);
-}
+                int MPI_Barrier(MPI_Comm comm) RECORDER_FORWARD(MPI_Barrier, comm)
 
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    FORWARD(MPI_Init_thread);
-    return next(argc, argv, required, provided);
-}
-
-int MPI_Finalize(void)
-{
-    FORWARD(MPI_Finalize);
-    return next();
-}
-
-int MPI_Barrier(MPI_Comm comm)
-{
-    const bool outer = outer_site == NULL;
-    int rc;
-
-    FORWARD(MPI_Barrier);
-    if (outer)
-        outer_site = SITE;
-    rc = next(comm);
-    if (outer)
-        outer_site = NULL;
-    return rc;
-}
-
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-    FORWARD(MPI_Ibarrier);
-    return next(comm, request);
-}
-
-/* mpif.h and the module mpi; the module mpi_f08. */
-void mpi_barrier_(const void *comm, void *error);
+    /* mpif.h and the module mpi; the module mpi_f08. */
+    void mpi_barrier_(const void *comm, void *error);
 void mpi_barrier_f08_(const void *comm, void *error);
 
 /* next: NULL if Fortran's library was loaded by dlopen, behind this one. error: NULL is allowed by
@@ -283,7 +237,7 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
 {
     int rc;
 
-    outer_site = site;
+    recorder_outer_site = site;
     if (next_one != NULL) {
         next_one(comm, error);
     } else {
@@ -291,17 +245,17 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
         if (error != NULL)
             *(MPI_Fint *)error = rc;
     }
-    outer_site = NULL;
+    recorder_outer_site = NULL;
 }
 
 void mpi_barrier_(const void *comm, void *error)
 {
     RECORDER_NEXT(mpi_barrier_);
-    fortran(next, comm, error, SITE);
+    fortran(next, comm, error, RECORDER_SITE);
 }
 
 void mpi_barrier_f08_(const void *comm, void *error)
 {
     RECORDER_NEXT(mpi_barrier_f08_);
-    fortran(next, comm, error, SITE);
+    fortran(next, comm, error, RECORDER_SITE);
 }

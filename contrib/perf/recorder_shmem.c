@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "contrib/perf/measure.h"
-#include "contrib/perf/recorder.h"
+#include "contrib/perf/recorder_calls.h"
 
 void shmem_init(void);
 int shmem_init_thread(int required, int *provided);
@@ -34,9 +34,11 @@ static struct recorder_comm *set_find(enum recorder_call call, int start, int lo
 #define TIMED(call, function, start, log_stride, size, ...)                                 \
     do {                                                                                    \
         struct recorder_comm *record_ = NULL;                                               \
+        struct recorder_doing doing_;                                                       \
         struct recorder_visit visit_;                                                       \
         bool timed_;                                                                        \
         RECORDER_NEXT(function);                                                            \
+        recorder_call_begin(&doing_, #function, NULL, MPI_COMM_NULL, RECORDER_SITE);        \
         if (recorder_active && (record_ = set_find(call, start, log_stride, size)) == NULL) \
             recorder_count(call);                                                           \
         timed_ = record_ != NULL && recorder_enter(record_);                                \
@@ -44,7 +46,8 @@ static struct recorder_comm *set_find(enum recorder_call call, int start, int lo
         next(__VA_ARGS__);                                                                  \
         recorder_visit_end(&visit_, timed_);                                                \
         if (timed_)                                                                         \
-            recorder_leave(record_, visit_.time, __builtin_return_address(0));              \
+            recorder_leave(record_, visit_.time, RECORDER_SITE);                            \
+        recorder_call_end(&doing_);                                                         \
     } while (0)
 
 void shmem_init(void)

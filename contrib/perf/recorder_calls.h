@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calls of MPI besides barriers: where each thread is, and the time in collectives. A call
+ * stores a few words in this process. A thread of the recorder looks at these words every tenth of
+ * a second, and shows the calls that have become long on the status page of the process
+ * (gba/stall.h).
+ */
+#ifndef CONTRIB_PERF_RECORDER_CALLS_H
+#define CONTRIB_PERF_RECORDER_CALLS_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "contrib/perf/recorder.h"
+
+#define RECORDER_SITE __builtin_return_address(0)
+
+/* Where the program called the function MPI_* whose PMPI_* runs; NULL: it called PMPI_*. */
+extern _Thread_local const void *recorder_outer_site;
+
+/* The calls of a function of this rank. All ranks have the same sums; of some no call is added. */
+struct recorder_sum {
+    const char *name;
+    uint64_t calls;
+    int64_t time; /* ns */
+};
+struct recorder_sum *recorder_sums(uint32_t *count);
+
+/* A call of this thread. */
+struct recorder_doing {
+    bool outer; /* no other call makes this one */
+    struct recorder_sum *sum;
+    struct recorder_visit visit;
+};
+
+/* Begin and end a call. name: a constant. sum: to which it is added; NULL:
+ * none. comm: MPI_COMM_NULL: none. Threads: any number. */
+void recorder_call_begin(struct recorder_doing *doing, const char *name, struct recorder_sum *sum,
+                         MPI_Comm comm, const void *site);
+void recorder_call_end(struct recorder_doing *doing);
+
+/* Begin to show calls. */
+void recorder_calls_start(void);
+
+/* A name of the call site, which is before the address to which the call returns: the file and an
+ * offset; "": none. */
+void recorder_site_name(const void *site, char *name, size_t bytes);
+
+/* What follows this library's MPI_*: a wrapper of another library, which calls PMPI_*, or PMPI_* at
+ * once. own: the name PMPI_*. */
+void *recorder_next_of(const char *own);
+
+/* The body of a function MPI_* of this library. */
+#define RECORDER_FORWARD(function, ...)                        \
+    {                                                          \
+        static __typeof__(P##function) *next;                  \
+        const bool outer = recorder_outer_site == NULL;        \
+        int rc;                                                \
+                                                               \
+        if (next == NULL)                                      \
+            *(void **)&next = recorder_next_of("P" #function); \
+        if (outer)                                             \
+            recorder_outer_site = RECORDER_SITE;               \
+        rc = next(__VA_ARGS__);                                \
+        if (outer)                                             \
+            recorder_outer_site = NULL;                        \
+        return rc;                                             \
+    }
+
+#endif
