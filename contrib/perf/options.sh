@@ -19,6 +19,7 @@ warmup=1000
 imbalance=0
 launch=
 limit=300
+stuck=0
 limit_by_runs=false
 format=table
 plot=
@@ -138,7 +139,7 @@ options_read() {
         --shmem) shmem=true ;;
         --paths) paths=true ;;
         --json) format=json ;;
-        --np | --pairs | --batches | --batch-us | --warmup | --imbalance | --timeout)
+        --np | --pairs | --batches | --batch-us | --warmup | --imbalance | --timeout | --stuck-after)
             [ $# -lt 2 ] || shift # else the value is empty, and refused
             ;;
         --call | --a | --b | --set | --launch | --plot | --save | --from | --calibrate | --device)
@@ -164,6 +165,7 @@ options_read() {
         --imbalance) set_number imbalance "$option" "$value" 0 1000000000 1 ;;
         --launch) launch=$value ;;
         --timeout) set_number limit "$option" "$value" 1 86400 1000000000 ;;
+        --stuck-after) set_number stuck "$option" "$value" 1 86400 1000000000 ;;
         --plot) plot=$value ;;
         --save) save=$value ;;
         --from) from=$value ;;
@@ -179,6 +181,7 @@ options_read() {
     a) add_stock ;; # alone it is compared with Open MPI without the plugin
     b) add_plugin && names=(plugin b) ;; # the plugin is compared with it
     esac
+    [ "$stuck" -eq 0 ] || [ "${#program[@]}" -gt 0 ] || status=2 die '--stuck-after is allowed only with a program'
     check_lists
     base=${names[-1]}
     check_output

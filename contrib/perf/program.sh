@@ -54,18 +54,60 @@ start_program() {
         -x "GBA_PERF_RECORDS=$work/recorded" "${program[@]}"
 }
 
+# FILE OFFSET: print source and line, such as s.c:10, where the file has them. Returns 1 if it has not.
+source_line() {
+    local at
+    at=$(addr2line -e "$1" "$2" 2>/dev/null) || return 1
+    at=${at##*/}
+    case $at in *'?'*) return 1 ;; esac
+    echo "${at%% (*}"
+}
+
 # Add source and line to the call sites of records, where the program has them.
 name_sites() {
     local line at
     while read -r line; do
         case $line in
-        *+0x*) at=$(addr2line -e "$(sed 's/^\([^ ]* \)\{12\}//; s/+0x[0-9a-f]*$//' <<<"$line")" "${line##*+}" 2>/dev/null) || at='?' ;;
-        *) at='?' ;;
+        *+0x*) at=$(source_line "$(sed 's/^\([^ ]* \)\{12\}//; s/+0x[0-9a-f]*$//' <<<"$line")" "${line##*+}") || at= ;;
+        *) at= ;;
         esac
-        case $at in
-        *'?'*) echo "$line" ;;
-        *) at=${at##*/} && echo "$line ${at%% (*}" ;;
-        esac
+        echo "$line${at:+ $at}"
+    done
+}
+
+# Print where the ranks of the run are that this host has: RANK, PID and text, separated by tabs.
+where_ranks() {
+    local line pid rank text site file at
+    "$tools/gba_info" --jobs 2>/dev/null | while read -r line; do
+        rank=${line#*, rank } pid=${line#*, pid } text=${line#*, pid *: }
+        rank=${rank%%,*} pid=${pid%%,*}
+        grep -qzxF "GBA_PERF_RECORDS=$work/recorded" "/proc/$pid/environ" 2>/dev/null || continue
+        while read -r site; do
+            file=$(awk -v end="${site%+*}" 'substr($6, length($6) - length(end) + 1) == end { print $6; exit }' "/proc/$pid/maps" 2>/dev/null) || true
+            ! at=$(source_line "$file" "${site##*+}") || text=${text//"$site"/$at}
+        done < <(grep -oE '[^ ]+\+0x[0-9a-f]+' <<<"$text")
+        printf '%s\t%s\t%s\n' "$rank" "$pid" "$text"
+    done | sort -n
+}
+
+# RANKS SETTING: while the job runs, look each second whether a rank has been in one barrier or call for too
+# long. If so, report where all ranks are, a line for each place, and end the job.
+watch_job() {
+    local seconds
+    while sleep 1 && kill -0 "$job" 2>/dev/null; do
+        where_ranks >"$work/where"
+        seconds=$(sed 's/has begun nonblocking barrier [^,]*//g' "$work/where" | grep -oE ' for [0-9]+ s' | sort -rnk 2 | { read -r _ seconds _ && echo "$seconds"; }) || continue
+        [ "$seconds" -ge "$stuck" ] || continue
+        {
+            echo "gba_perf: setting $2: ended, because a rank has waited in a barrier or another call for $seconds s (--stuck-after). $(wc -l <"$work/where") of $1 ranks are on this host; on each other one gba_info --jobs shows them"
+            awk -F '\t' '{ place = $3; gsub(/ for [0-9]+ s/, "", place) }
+                !(place in count) { text[places++] = $3; key[places - 1] = place }
+                ++count[place] <= 4 { names[place] = names[place] (count[place] > 1 ? ", " : "") "rank " $1 " (pid " $2 ")" }
+                END { for (i = 0; i < places; i++) { n = count[key[i]]
+                    print "gba_perf: " names[key[i]] (n > 4 ? " and " n - 4 " more" : "") ": " text[i] } }' "$work/where"
+        } >"$work/stuck"
+        kill -TERM "$job"
+        return
     done
 }
 
@@ -76,6 +118,8 @@ run_program() {
     local code=0 began recorded seconds
     : >"$work/recorded"
     began=${EPOCHREALTIME/[.,]/}
+    # shellcheck disable=SC2034 # used in runs.sh
+    [ "$stuck" -eq 0 ] || watch=(watch_job "$1" "$2")
     start_job start_program "$1" "$2" || code=$?
     recorded=$({ cat "$work/recorded" && sed -n 's/^.*gba_perf_record: //p' "$work/log"; } |
         grep -E '^((batch|clock|barriers) |end$)') || true
@@ -93,6 +137,7 @@ run_program() {
         [ "$3" -ne 0 ] || path_record "$1" "$2"
     } >>"$work/records"
     [ "$code" -eq 0 ] || tail -n 20 "$work/log" >"$work/failed"
+    [ ! -s "$work/stuck" ] || { cat "$work/stuck" >>"$work/failed" && return 1; }
     seconds=$((began / 1000000 + 1))
     case $code in
     124 | 137) # of timeout

@@ -76,6 +76,7 @@ rotate() {
 # A second signal would end mpirun before it has ended the ranks, so only `timeout` gets one, which passes it on.
 limited=(timeout --foreground -k 10)
 job=
+watch=() # a command that runs beside each job
 stop_job() {
     [ -z "$job" ] || { kill -TERM "$job" 2>/dev/null && wait "$job"; } || true
     job=
@@ -134,14 +135,16 @@ start() {
 
 # COMMAND...: run it; its output goes to $work/out and $work/log. Returns its status.
 start_job() {
-    local code=0
+    local code=0 watcher=
     look_for_others
     # In a process group of its own, so that an interrupt ends all of it.
     set -m
     ("$@") >"$work/out" 2>"$work/log" </dev/null &
     job=$!
     set +m
+    [ "${#watch[@]}" -eq 0 ] || { "${watch[@]}" & watcher=$!; }
     wait "$job" || code=$?
+    [ -z "$watcher" ] || { kill "$watcher" && wait "$watcher"; } 2>/dev/null || true
     job=
     return "$code"
 }
