@@ -42,6 +42,7 @@ typedef struct gba_where_process {
     uint32_t rank;      /* in the job; UINT32_MAX: unknown */
     uint32_t pid, user; /* as the reader sees them */
     uint32_t count;     /* of places */
+    uint64_t looked;    /* CLOCK_MONOTONIC, ns: when it has looked last at its places */
     gba_where_t last;   /* the last one that it has left; kind GBA_WHERE_NONE: none */
     gba_where_t places[GBA_WHERE_MOST];
 } gba_where_process_t;
@@ -89,7 +90,7 @@ GBA_EXPORT void gba_where_text(const gba_where_process_t *process, char *text, s
 /* A barrier that may stall, as one member sees it; all zero: none. */
 typedef struct gba_stall {
     gba_where_t place;
-    uint64_t looked; /* the last look, ns */
+    uint64_t looked; /* the last look, to a tenth of a second, ns */
     uint64_t due;    /* the next report, ns; UINT64_MAX: none */
     uint64_t end;    /* when the job ends, if the barrier has not, ns; UINT64_MAX: never */
     int number;      /* of the place, plus 1; 0: not yet; -1: it has none */
@@ -147,14 +148,16 @@ typedef struct gba_stall_view {
 /* What is seen of a stalled barrier. */
 typedef struct gba_stall_seen {
     uint32_t arrived, unknown, missing;
-    uint32_t first;  /* the lowest member that has arrived; the size: none */
+    /* The member that reports, of those that see the same: the lowest that has arrived; if only the
+     * status pages know, the one that has waited longest. Its process must not be stopped, as far
+     * as its status page shows. The size: none. */
+    uint32_t first;
     bool next;       /* the next member in the ring is missing */
     char names[640]; /* of missing members; the caller may change it */
 } gba_stall_seen_t;
 
 /* Find the missing members. stall: watched. view: its functions are called. seen: set. Thread-safe
- * on different stalls. Not collective. Reads the status pages of the host if view->arrived is NULL.
- */
+ * on different stalls. Not collective. Reads the status pages of the host if there is a job. */
 GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view,
                               gba_stall_seen_t *seen);
 

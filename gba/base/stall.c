@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "gba/base/where.h"
 
@@ -61,9 +62,13 @@ bool gba_stall_look(gba_stall_t *stall, uint64_t now, void (*name)(void *ctx, gb
 
     if (now - stall->looked > AWAY_NS)
         stall_away(stall, now - stall->looked);
-    stall->looked = now;
     if (0 == stall->number && name != NULL && waited >= SEEN_NS)
         stall_show(stall, name, ctx);
+    if (now - stall->looked >= SEEN_NS) {
+        stall->looked = now;
+        if (stall->number > 0)
+            gba_where_look();
+    }
     if (now < stall->due)
         return false;
     stall->due = now + waited;
@@ -138,6 +143,29 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
     return process_arrived(sight, process);
 }
 
+/*
+ * The order of the members that may report: when a member began to wait, if the status pages decide
+ * who has arrived, else 0. UINT64_MAX: the member does not wait any more, or its process does not
+ * look, and so cannot report.
+ */
+static uint64_t member_since(const struct sight *sight, uint32_t member)
+{
+    const bool pages = sight->view->arrived == NULL;
+    const gba_where_process_t *process = process_of(sight, member);
+    const gba_where_t *mine = &sight->stall->place, *place = NULL;
+
+    if (member == sight->view->rank)
+        return pages ? mine->since : 0;
+    for (uint32_t i = 0; process != NULL && i < process->count && place == NULL; i++)
+        if (process->places[i].id == mine->id && process->places[i].number == mine->number)
+            place = &process->places[i];
+    if (place == NULL)
+        return pages ? UINT64_MAX : 0;
+    if (process->looked + AWAY_NS < gba_clock_ns())
+        return UINT64_MAX;
+    return pages ? place->since : 0;
+}
+
 /* Missing members that are at the same place. */
 struct crowd {
     const gba_where_process_t *first;
@@ -175,20 +203,23 @@ static void crowd_add(struct crowd crowds[NAMED], const gba_where_process_t *pro
 void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_stall_seen_t *seen)
 {
     struct sight sight = {.stall = stall, .view = view};
+    uint64_t first = UINT64_MAX, since;
     size_t used = 0;
     char one[128];
 
     memset(seen, 0, sizeof *seen);
     seen->first = view->size;
-    if (view->arrived == NULL)
-        gba_where_job_read(view->job, &sight.job);
+    gba_where_job_read(view->job, &sight.job);
     for (uint32_t member = 0; member < view->size; member++) {
         gba_arrived_t state = member_arrived(&sight, member);
 
         seen->unknown += GBA_ARRIVED_UNKNOWN == state;
         seen->arrived += GBA_ARRIVED_YES == state;
-        if (GBA_ARRIVED_YES == state && member < seen->first)
+        since = GBA_ARRIVED_YES == state ? member_since(&sight, member) : UINT64_MAX;
+        if (since < first) {
+            first = since;
             seen->first = member;
+        }
         seen->next |= GBA_ARRIVED_NO == state && member == (view->rank + 1) % view->size;
         if (GBA_ARRIVED_NO != state || seen->missing++ >= NAMED || used >= sizeof seen->names)
             continue;

@@ -46,6 +46,7 @@ struct slot {
 struct page {
     uint64_t magic;
     uint32_t pid, rank; /* as the process sees itself */
+    gba_word_t looked;
     char job[64], program[16];
     struct slot last, slots[GBA_WHERE_MOST];
 };
@@ -133,10 +134,20 @@ int gba_where_enter(const gba_where_t *where)
             number = i;
     if (number >= 0 && !page_is_own())
         number = -1;
-    if (number >= 0)
+    if (number >= 0) {
         slot_write(&page->slots[number], where);
+        gba_word_store_relaxed(&page->looked, gba_clock_ns());
+    }
     pthread_mutex_unlock(&lock);
     return number;
+}
+
+void gba_where_look(void)
+{
+    pthread_mutex_lock(&lock);
+    if (page_is_own())
+        gba_word_store_relaxed(&page->looked, gba_clock_ns());
+    pthread_mutex_unlock(&lock);
 }
 
 void gba_where_leave(int number)
@@ -193,6 +204,7 @@ static void page_take(gba_where_process_t *process, const struct page *copy)
     text_take(process->job, copy->job, sizeof process->job);
     text_take(process->program, copy->program, sizeof process->program);
     process->rank = copy->rank;
+    process->looked = copy->looked;
     (void)slot_take(&process->last, &copy->last);
     for (uint32_t i = 0; i < GBA_WHERE_MOST; i++)
         process->count += slot_take(&process->places[process->count], &copy->slots[i]);

@@ -5,6 +5,10 @@
 
 #include "gba/stall.h"
 
+/* This process looks at its places: other processes see that it is neither stopped, nor computes
+ * beside a nonblocking barrier. Thread-safe. */
+void gba_where_look(void);
+
 /* The processes of a job on this host. */
 struct gba_where_job {
     gba_where_process_t *processes;

@@ -99,12 +99,14 @@ no_newcomers() {
     ! newcomers >/dev/null
 }
 
-# Sets $stopped to the process of the test that SIGSTOP has stopped.
+# Sets $stopped to the processes of the test that SIGSTOP has stopped.
 one_stopped() {
-    for stopped in $(processes); do
-        ! grep -q '^State:.*T' "/proc/$stopped/status" 2>/dev/null || return 0
+    local pid
+    stopped=''
+    for pid in $(processes); do
+        ! grep -q '^State:.*T' "/proc/$pid/status" 2>/dev/null || stopped+=" $pid"
     done
-    return 1
+    [ -n "$stopped" ]
 }
 
 # Run a job in which the last rank is stopped before its sixth barrier, until the stall is reported.
@@ -115,7 +117,9 @@ stopped_job() {
     job_pid=$!
     until_true one_stopped
     until_true grep -q 'barrier 6 .*stalled for' "$out"
-    kill -CONT "$stopped"
+    one_stopped
+    # shellcheck disable=SC2086 # several
+    kill -CONT $stopped
     wait "$job_pid"
     cat "$out"
     lines 1 '^stuck: right$'
@@ -141,21 +145,22 @@ stall_reported() {
     [ $# -lt 3 ] || grep -qE "$1 .*: rank 2 on $(hostname) \\(pid [0-9]+\\): $3" "$out" || fail "rank 2: not \"$3\""
 }
 
-# PATH NAME [OPTION...]: the missing rank is reported once, and the job continues when that rank does.
+# HOW PATH NAME [OPTION...]: the missing rank is reported once, and the job continues when that rank does. HOW: of `stuck`.
+# A stopped process reports no stall, so the next one does.
 stalled_stopped() {
-    local name=$2
-    path_options "$1"
-    shift 2
-    stopped_job "$@" -np 3 -- stuck 1
+    local how=$1 name=$3
+    path_options "$2"
+    shift 3
+    stopped_job "$@" -np 3 -- stuck "$how"
     stall_reported MPI_COMM_WORLD "$name" 'is stopped, is in no barrier'
     lines 1 'barrier 6 has ended after [0-9]+ s$'
 }
 
-# AGREE_AFTER NAME: barriers before the ranks agree on a path, and the one that agrees.
+# HOW AGREE_AFTER NAME: barriers before the ranks agree on a path, and the one that agrees.
 stalled_unagreed() {
     path_options none
-    stopped_job --mca coll_gba_barrier_agree_after "$1" -np 3 -- stuck 1 5 dup
-    stall_reported 'DUP FROM 0' "$2" 'is stopped, is in no barrier'
+    stopped_job --mca coll_gba_barrier_agree_after "$2" -np 3 -- stuck "$1" 5 dup
+    stall_reported 'DUP FROM 0' "$3" 'is stopped, is in no barrier'
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
 
@@ -176,16 +181,18 @@ stalled_dead() {
 }
 
 all_stalled() {
-    test_alone stalled-stopped-sim stalled_stopped sim sim
-    test_alone stalled-stopped-none stalled_stopped none software
-    test_alone stalled-stopped-tree stalled_stopped none software --mca coll_gba_barrier_sw_algorithm tree
-    test_alone stalled-unagreed stalled_unagreed 100 fallback
-    test_alone stalled-agreement stalled_unagreed 5 agreement
-    test_alone stalled-stopped-node stalled_stopped sim sim --mca coll_gba_barrier_hierarchy node
+    test_alone stalled-stopped-sim stalled_stopped 1 sim sim
+    test_alone stalled-stopped-none stalled_stopped 1 none software
+    test_alone stalled-stopped-tree stalled_stopped 1 none software --mca coll_gba_barrier_sw_algorithm tree
+    test_alone stalled-reporter-sim stalled_stopped 3 sim sim
+    test_alone stalled-reporter-fallback stalled_unagreed 3 100 fallback
+    test_alone stalled-unagreed stalled_unagreed 1 100 fallback
+    test_alone stalled-agreement stalled_unagreed 1 5 agreement
+    test_alone stalled-stopped-node stalled_stopped 1 sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.
-    test_alone stalled-stopped-lost stalled_stopped 'sim?die_after=4' 'sim, failed'
-    test_alone stalled-stopped-dying stalled_stopped 'sim?die_after=5' 'sim(, failed)?'
+    test_alone stalled-stopped-lost stalled_stopped 1 'sim?die_after=4' 'sim, failed'
+    test_alone stalled-stopped-dying stalled_stopped 1 'sim?die_after=5' 'sim(, failed)?'
     test_alone stalled-dead-sim stalled_dead sim sim
     test_alone stalled-dead-none stalled_dead none software
     test_alone stalled-dead-lost stalled_dead 'sim?die_after=4' 'sim, failed'

@@ -5,10 +5,11 @@
  *   stuck HOW [ROUNDS [dup]]
  *
  * After ROUNDS barriers (of a copy of MPI_COMM_WORLD) the last rank is stopped by SIGSTOP (1: the
- * caller continues it), or killed by SIGKILL (2). If the rank continues, so does the test, with
- * more barriers.
+ * caller continues it), or killed by SIGKILL (2); or it stops rank 0 in that barrier, and then
+ * itself (3). If the rank continues, so does the test, with more barriers.
  */
 #include <signal.h>
+#include <unistd.h>
 
 #include "tests/mpi/test.h"
 
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
 {
     struct test_proof proof;
     MPI_Comm comm = MPI_COMM_WORLD;
-    long how, rounds;
+    long how, rounds, first = getpid();
 
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
     how = test_argument(argc, argv, 1, 1);
@@ -26,11 +27,16 @@ int main(int argc, char **argv)
     test_step("barriers");
     if (argc > 3)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Bcast(&first, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     test_proof_begin(&proof, comm, "world", 0, 1);
     for (long i = 0; i < rounds; i++)
         test_proof_barrier(&proof);
+    if (test_rank == test_size - 1 && how == 3) {
+        sleep(1); /* until rank 0 waits */
+        kill((pid_t)first, SIGSTOP);
+    }
     if (test_rank == test_size - 1)
-        raise(how == 1 ? SIGSTOP : SIGKILL);
+        raise(how == 2 ? SIGKILL : SIGSTOP);
     for (long i = 0; i < MORE; i++)
         test_proof_barrier(&proof);
     test_proof_end(&proof);

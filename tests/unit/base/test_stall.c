@@ -80,6 +80,12 @@ static void name_work(void *ctx, gba_where_t *place)
     snprintf(place->name, sizeof place->name, "work");
 }
 
+static gba_arrived_t all_arrived(void *ctx, uint32_t member)
+{
+    (void)ctx, (void)member;
+    return GBA_ARRIVED_YES;
+}
+
 static gba_status_t count_one(void *ctx, const gba_where_process_t *process)
 {
     (void)process;
@@ -162,6 +168,37 @@ TEST(test_arrived)
     gba_stall_see(&stall, &view, &seen);
     assert_int_equal(seen.arrived, root ? 2 : 3);
     assert_int_equal(seen.unknown, root ? 2 : 1);
+    children_end();
+}
+
+/* The member that has waited longest reports, unless its process does not look any more. */
+TEST(test_reporter)
+{
+    const uint64_t now = gba_clock_ns();
+    gba_where_t place = {.id = 9, .number = 7, .since = now - 1, .kind = GBA_WHERE_BARRIER};
+    gba_stall_view_t view = {.size = 3, .rank = 1, .name_member = name_rank, .job = job};
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+
+    snprintf(job, sizeof job, "reporter-%d", (int)getpid());
+    child_start(2, &place);
+    place.since = now + 1;
+    child_start(0, &place);
+    gba_stall_begin(&stall, 7, 0, 0, now);
+    stall.place.id = 9;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, 3);
+    assert_int_equal(seen.first, 2);
+    view.arrived = all_arrived; /* the members see the same, but for the pages of other hosts */
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.first, 0);
+    usleep(2100000); /* as if they were stopped */
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.first, 1);
+    view.arrived = NULL;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, 3);
+    assert_int_equal(seen.first, 1);
     children_end();
 }
 

@@ -19,9 +19,9 @@ static struct {
     bool registered;
 } stalls;
 
-/* Of the members that wait on a host, the lowest reports. (All of them read the pages for that. A
- * file that the first one makes would cost less, but a later communicator of the same number would
- * find it.) */
+/* Of the members that wait on a host, the one that has waited longest reports. (All of them read
+ * the pages for that. A file that the first one makes would cost less, but a later communicator of
+ * the same number would find it.) */
 static void stall_report(struct gba_common_module *m, uint64_t now)
 {
     const gba_stall_view_t view = {.name = m->stall.watch.place.name,
