@@ -32,7 +32,7 @@
 
 #define PAGE_NAME  "gba_where"
 #define PAGE_LINK  "/memfd:" PAGE_NAME " (deleted)"
-#define PAGE_MAGIC UINT64_C(0x3145524548574247) /* "GBWHERE1", the layout of struct page */
+#define PAGE_MAGIC UINT64_C(0x3245524548574247) /* "GBWHERE2", the layout of struct page */
 
 /* A place. Both sequences are odd while it is written; a reader takes it if they are equal and
  * even. The writer changes `after` first and `before` last, and a reader reads them in the order of

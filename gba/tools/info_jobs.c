@@ -12,8 +12,8 @@ static gba_status_t job_show(void *ctx, const gba_where_process_t *process)
     ++*(unsigned *)ctx;
     gba_where_text(process, text, sizeof text);
     if (!report_is_json()) {
-        printf("job %s, rank %u, pid %u, %s: %s\n", process->job, process->rank, process->pid,
-               process->program, text);
+        printf("job %s, rank %u, user %u, pid %u, %s: %s\n", process->job, process->rank,
+               process->user, process->pid, process->program, text);
         return GBA_INPROGRESS;
     }
     report_begin(NULL, '{');

@@ -117,6 +117,8 @@ stopped_job() {
     job_pid=$!
     until_true one_stopped
     until_true grep -q 'barrier 6 .*stalled for' "$out"
+    "$build/gba/tools/gba_info" --jobs | grep -qE 'rank 1, user [0-9]+, pid [0-9]+, stuck: waits in barrier 6 of ' ||
+        fail "gba_info --jobs does not show rank 1"
     one_stopped
     # shellcheck disable=SC2086 # several
     kill -CONT $stopped
@@ -164,6 +166,17 @@ stalled_unagreed() {
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
 
+# AGREE_AFTER PATH NAME: the stall is reported, and after abort_after it ends the job.
+stalled_aborted() {
+    limit 60
+    path_options "$2"
+    fails job "${path[@]}" --mca coll_gba_barrier_agree_after "$1" --mca coll_gba_barrier_stuck_after 2 \
+        --mca coll_gba_barrier_abort_after 4 -np 3 -- stuck 1 5 dup
+    stall_reported 'DUP FROM 0' "$3" 'is stopped, is in no barrier'
+    grep -m 1 -A 100 'barrier 6 .*stalled for' "$out" | grep -q 'stalled for 4 s (abort_after)' || fail "no abort after the report"
+    until_true running 0
+}
+
 # PATH NAME: the same for a dead rank, in a job that does not end with it.
 stalled_dead() {
     local before holders='' apart job_pid
@@ -193,6 +206,8 @@ all_stalled() {
     # sixth.
     test_alone stalled-stopped-lost stalled_stopped 1 'sim?die_after=4' 'sim, failed'
     test_alone stalled-stopped-dying stalled_stopped 1 'sim?die_after=5' 'sim(, failed)?'
+    test_alone stalled-aborted-sim stalled_aborted 1 sim sim
+    test_alone stalled-aborted-fallback stalled_aborted 100 none fallback
     test_alone stalled-dead-sim stalled_dead sim sim
     test_alone stalled-dead-none stalled_dead none software
     test_alone stalled-dead-lost stalled_dead 'sim?die_after=4' 'sim, failed'
