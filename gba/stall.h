@@ -81,7 +81,7 @@ GBA_EXPORT gba_status_t gba_where_read(const char *job,
 
 /*
  * Say in words where a process is: "waits in barrier 2 of work for 6 s", "is in MPI_Recv on work,
- * s.c+0x11f9 for 6 s", or "is in no barrier; it has waited last in barrier 17 of MPI_COMM_WORLD,
+ * s.c+0x11f9 for 6 s", or "waits in no barrier; it has waited last in barrier 17 of MPI_COMM_WORLD,
  * until 61 s ago". process: of gba_where_read. text, len: set, len bytes at most, terminated.
  * Thread-safe. Not collective.
  */
@@ -115,6 +115,11 @@ GBA_EXPORT void gba_stall_begin(gba_stall_t *stall, uint64_t number, uint64_t af
  */
 GBA_EXPORT bool gba_stall_look(gba_stall_t *stall, uint64_t now,
                                void (*name)(void *ctx, gba_where_t *place), void *ctx);
+
+/* Show a watched barrier on the status page now, before it has become long. name, ctx: as for
+ * gba_stall_look. Thread-safe on different stalls. Not collective. */
+GBA_EXPORT void gba_stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_where_t *place),
+                               void *ctx);
 
 /* Whether the job has to end, because a watched barrier has not. The member that has reported the
  * stall is the first to learn it. now: ns. Returns that. Thread-safe on different stalls. Not

@@ -32,8 +32,7 @@ void gba_stall_begin(gba_stall_t *stall, uint64_t number, uint64_t after, uint64
         stall->due = stall->end;
 }
 
-/* The barrier has become long: show it. */
-static void stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_where_t *place), void *ctx)
+void gba_stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_where_t *place), void *ctx)
 {
     int number;
 
@@ -42,11 +41,8 @@ static void stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_where_t *
     stall->number = number < 0 ? -1 : number + 1;
 }
 
-/* After so long without a look the process was stopped, or computed beside a nonblocking barrier:
- * it did not wait. A process that waits looks many times in a second. */
-#define AWAY_NS UINT64_C(2000000000)
-
-/* Do not count the time without a look: a report, or the end of the job, comes so much later. */
+/* Do not count the time without a look, in which the process did not wait: a report, or the end of
+ * the job, comes so much later. */
 static void stall_away(gba_stall_t *stall, uint64_t away)
 {
     if (UINT64_MAX != stall->due)
@@ -60,10 +56,10 @@ bool gba_stall_look(gba_stall_t *stall, uint64_t now, void (*name)(void *ctx, gb
 {
     const uint64_t waited = now - stall->place.since;
 
-    if (now - stall->looked > AWAY_NS)
+    if (now - stall->looked > GBA_WHERE_AWAY_NS)
         stall_away(stall, now - stall->looked);
     if (0 == stall->number && name != NULL && waited >= SEEN_NS)
-        stall_show(stall, name, ctx);
+        gba_stall_show(stall, name, ctx);
     if (now - stall->looked >= SEEN_NS) {
         stall->looked = now;
         if (stall->number > 0)
@@ -111,19 +107,23 @@ static const gba_where_process_t *process_of(const struct sight *sight, uint32_t
                               view->process != NULL ? view->process(view->ctx, member) : member);
 }
 
-/* Whether a place shows that its process has reached the stalled barrier, or left it. */
-static bool place_reaches(const struct sight *sight, const gba_where_t *place)
+/* Whether a place shows that its process has reached the stalled barrier, or left it. away: the
+ * process does not look; a nonblocking barrier needs that. */
+static bool place_reaches(const struct sight *sight, const gba_where_t *place, bool away)
 {
+    const uint64_t number = sight->stall->place.number;
+
     return GBA_WHERE_NONE != place->kind && place->id == sight->stall->place.id &&
-           place->number >= sight->stall->place.number;
+           (place->number > number ||
+            (place->number == number && !(away && GBA_WHERE_NONBLOCKING == place->kind)));
 }
 
 static gba_arrived_t process_arrived(const struct sight *sight, const gba_where_process_t *process)
 {
     for (uint32_t i = 0; i < process->count; i++)
-        if (place_reaches(sight, &process->places[i]))
+        if (place_reaches(sight, &process->places[i], gba_where_away(process)))
             return GBA_ARRIVED_YES;
-    if (place_reaches(sight, &process->last))
+    if (place_reaches(sight, &process->last, false))
         return GBA_ARRIVED_YES;
     /* A process of more barriers at once does not show all of them. */
     return GBA_WHERE_MOST == process->count ? GBA_ARRIVED_UNKNOWN : GBA_ARRIVED_NO;
@@ -161,7 +161,7 @@ static uint64_t member_since(const struct sight *sight, uint32_t member)
             place = &process->places[i];
     if (place == NULL)
         return pages ? UINT64_MAX : 0;
-    if (process->looked + AWAY_NS < gba_clock_ns())
+    if (gba_where_away(process))
         return UINT64_MAX;
     return pages ? place->since : 0;
 }

@@ -322,6 +322,11 @@ const gba_where_process_t *gba_where_job_find(const struct gba_where_job *list, 
     return NULL;
 }
 
+bool gba_where_away(const gba_where_process_t *process)
+{
+    return process->looked + GBA_WHERE_AWAY_NS < gba_clock_ns();
+}
+
 /* ----------------------------------------------------------------------------------- words --- */
 
 static size_t add(char *text, size_t len, size_t used, const char *format, ...)
@@ -352,7 +357,9 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
 {
     const gba_where_t *last = &process->last;
     const char *between = "";
+    unsigned long long ago;
     struct gba_process state;
+    bool looks = false; /* a barrier is looked at, another call is not */
     size_t used = 0;
 
     text[0] = '\0';
@@ -368,16 +375,22 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
             continue;
         used = add(text, len, used, "%s", between);
         between = ", and ";
+        ago = seconds_since(where->since);
         if (GBA_WHERE_CALL == where->kind)
-            used = add(text, len, used, "is in %s", where->name);
+            used = add(text, len, used, "is in %s for %llu s", where->name, ago);
         else
-            used = add(text, len, used, "%s barrier %llu of %s",
-                       GBA_WHERE_BARRIER == where->kind ? "waits in" : "has begun nonblocking",
-                       (unsigned long long)where->number, where->name);
-        used = add(text, len, used, " for %llu s", seconds_since(where->since));
+            used = add(text, len, used,
+                       GBA_WHERE_BARRIER == where->kind
+                           ? "waits in barrier %llu of %s for %llu s"
+                           : "has begun nonblocking barrier %llu of %s %llu s ago",
+                       (unsigned long long)where->number, where->name, ago);
+        looks |= GBA_WHERE_CALL != where->kind;
     }
+    if (looks && gba_where_away(process))
+        used =
+            add(text, len, used, ", without progress for %llu s", seconds_since(process->looked));
     if (0 == process->count)
-        used = add(text, len, used, "is in no barrier");
+        used = add(text, len, used, "waits in no barrier");
     if (0 == process->count && GBA_WHERE_NONE != last->kind)
         (void)add(text, len, used, "; it has waited last in barrier %llu of %s, until %llu s ago",
                   (unsigned long long)last->number, last->name, seconds_since(last->since));

@@ -9,6 +9,11 @@
  * beside a nonblocking barrier. Thread-safe. */
 void gba_where_look(void);
 
+/* Whether a process has not looked for so long that it is stopped, or computes beside a nonblocking
+ * barrier. A process that waits looks many times in a second. */
+#define GBA_WHERE_AWAY_NS UINT64_C(2000000000)
+bool gba_where_away(const gba_where_process_t *process);
+
 /* The processes of a job on this host. */
 struct gba_where_job {
     gba_where_process_t *processes;

@@ -117,7 +117,7 @@ stopped_job() {
     job_pid=$!
     until_true one_stopped
     until_true grep -q 'barrier 6 .*stalled for' "$out"
-    "$build/gba/tools/gba_info" --jobs | grep -qE 'rank 1, user [0-9]+, pid [0-9]+, stuck: waits in barrier 6 of ' ||
+    "$build/gba/tools/gba_info" --jobs | grep -qE 'rank 1, user [0-9]+, pid [0-9]+, stuck: (waits in|has begun nonblocking) barrier 6 of ' ||
         fail "gba_info --jobs does not show rank 1"
     one_stopped
     # shellcheck disable=SC2086 # several
@@ -154,15 +154,15 @@ stalled_stopped() {
     path_options "$2"
     shift 3
     stopped_job "$@" -np 3 -- stuck "$how"
-    stall_reported MPI_COMM_WORLD "$name" 'is stopped, is in no barrier'
+    stall_reported MPI_COMM_WORLD "$name" 'is stopped, waits in no barrier'
     lines 1 'barrier 6 has ended after [0-9]+ s$'
 }
 
-# HOW AGREE_AFTER NAME: barriers before the ranks agree on a path, and the one that agrees.
+# HOW AGREE_AFTER NAME [WHERE]: barriers before the ranks agree on a path, and the one that agrees.
 stalled_unagreed() {
     path_options none
     stopped_job --mca coll_gba_barrier_agree_after "$2" -np 3 -- stuck "$1" 5 dup
-    stall_reported 'DUP FROM 0' "$3" 'is stopped, is in no barrier'
+    stall_reported 'DUP FROM 0' "$3" "is stopped, ${4:-waits in no barrier}"
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
 
@@ -172,7 +172,7 @@ stalled_aborted() {
     path_options "$2"
     fails job "${path[@]}" --mca coll_gba_barrier_agree_after "$1" --mca coll_gba_barrier_stuck_after 2 \
         --mca coll_gba_barrier_abort_after 4 -np 3 -- stuck 1 5 dup
-    stall_reported 'DUP FROM 0' "$3" 'is stopped, is in no barrier'
+    stall_reported 'DUP FROM 0' "$3" 'is stopped, waits in no barrier'
     grep -m 1 -A 100 'barrier 6 .*stalled for' "$out" | grep -q 'stalled for 4 s (abort_after)' || fail "no abort after the report"
     until_true running 0
 }
@@ -201,6 +201,8 @@ all_stalled() {
     test_alone stalled-reporter-fallback stalled_unagreed 3 100 fallback
     test_alone stalled-unagreed stalled_unagreed 1 100 fallback
     test_alone stalled-agreement stalled_unagreed 1 5 agreement
+    test_alone stalled-begun stalled_unagreed 4 5 agreement \
+        'has begun nonblocking barrier 6 of .*DUP FROM 0.* [0-9]+ s ago, without progress'
     test_alone stalled-stopped-node stalled_stopped 1 sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.

@@ -6,7 +6,8 @@
  *
  * After ROUNDS barriers (of a copy of MPI_COMM_WORLD) the last rank is stopped by SIGSTOP (1: the
  * caller continues it), or killed by SIGKILL (2); or it stops rank 0 in that barrier, and then
- * itself (3). If the rank continues, so does the test, with more barriers.
+ * itself (3). Or it stops itself when it has begun that barrier, a nonblocking one (4). If the rank
+ * continues, so does the test, with more barriers.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 int main(int argc, char **argv)
 {
     struct test_proof proof;
+    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm comm = MPI_COMM_WORLD;
     long how, rounds, first = getpid();
 
@@ -35,8 +37,11 @@ int main(int argc, char **argv)
         sleep(1); /* until rank 0 waits */
         kill((pid_t)first, SIGSTOP);
     }
+    if (how == 4)
+        MPI_Ibarrier(comm, &request);
     if (test_rank == test_size - 1)
         raise(how == 2 ? SIGKILL : SIGSTOP);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (long i = 0; i < MORE; i++)
         test_proof_barrier(&proof);
     test_proof_end(&proof);

@@ -140,7 +140,7 @@ TEST(test_report)
              "work: barrier 7 (fallback) stalled for 2 s: 2 of 5 members have arrived (1 not "
              "visible to this process); missing: rank 1 on h, rank 2 on h\n"
              "work: rank 1 on h (pid %d): waits in barrier 8 of other?[2J for 0 s\n"
-             "work: rank 2 on h (pid %d): is in no barrier\n"
+             "work: rank 2 on h (pid %d): waits in no barrier\n"
              "work: barrier 7 has ended after 5 s\n",
              (int)children[1], (int)children[2]);
     assert_string_equal(lines, expected);
@@ -202,6 +202,37 @@ TEST(test_reporter)
     children_end();
 }
 
+/* A member that has begun a nonblocking barrier, and computes, is missing: the barrier needs it. */
+TEST(test_computes)
+{
+    const uint64_t now = gba_clock_ns();
+    const gba_where_t place = {.id = 9, .number = 7, .since = now, .kind = GBA_WHERE_NONBLOCKING};
+    const gba_stall_view_t view = {.size = 2, .name_member = name_rank, .job = job};
+    char expected[256];
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+
+    snprintf(job, sizeof job, "computes-%d", (int)getpid());
+    lines[0] = '\0';
+    child_start(1, &place);
+    gba_stall_begin(&stall, 7, 0, 0, now);
+    stall.place.id = 9;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, 2);
+    usleep(2100000);
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.missing, 1);
+    gba_log_set(keep, NULL, GBA_LOG_WARN);
+    gba_stall_report(&stall, &view, &seen, "", now + 2 * SECOND);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    snprintf(expected, sizeof expected,
+             "rank 1 on h (pid %d): has begun nonblocking barrier 7 of  2 s ago, without progress "
+             "for 2 s\n",
+             (int)children[1]);
+    assert_non_null(strstr(lines, expected));
+    children_end();
+}
+
 /* The time in which the process does not look is no waiting. */
 TEST(test_away)
 {
@@ -244,6 +275,7 @@ TEST(test_words)
     const uint64_t now = gba_clock_ns();
     const gba_where_process_t process = {
         .pid = (uint32_t)getpid(),
+        .looked = now,
         .count = 2,
         .places = {{.kind = GBA_WHERE_CALL, .since = now, .name = "MPI_Recv on work, s.c+0x9"},
                    {.kind = GBA_WHERE_BARRIER, .since = now, .number = 2, .name = "work"}}};

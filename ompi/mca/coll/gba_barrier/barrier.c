@@ -17,7 +17,8 @@ static int barrier_fallback(gba_coll_module_t *module)
     int rc;
 
     gba_coll_report_unagreed_begin(module);
-    gba_common_stall_begin(&module->base, "fallback", gba_common_number(&module->base) + 1);
+    gba_common_stall_begin(&module->base, "fallback", GBA_WHERE_BARRIER,
+                           gba_common_number(&module->base) + 1);
     rc = gba_coll_fallback_barrier(module);
     gba_common_stall_end(&module->base);
     module->base.fallbacks++;

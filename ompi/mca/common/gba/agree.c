@@ -57,8 +57,9 @@ static void runtime_name_team(void *ctx, char *text, size_t len)
     gba_common_framework.name_team(((struct gba_common_module *)ctx)->owner, text, len);
 }
 
-/* Prepare an agreement. number: of the barrier. */
-static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, uint64_t number)
+/* Prepare an agreement. kind, number: of the barrier. */
+static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, gba_where_kind_t kind,
+                                uint64_t number)
 {
     struct gba_common_agreement *a = calloc(1, sizeof *a);
     gba_team_stats_t stats = {.trials = 0};
@@ -66,7 +67,7 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, uint
 
     if (a == NULL)
         return GBA_ERR_NOMEM;
-    gba_common_stall_begin(m, "agreement", number);
+    gba_common_stall_begin(m, "agreement", kind, number);
     m->agreement = a;
     a->due = due;
     if (m->team != NULL) {
@@ -174,7 +175,7 @@ gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block)
 
 gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due)
 {
-    gba_status_t status = agree_begin(m, due, gba_common_number(m) + 1);
+    gba_status_t status = agree_begin(m, due, GBA_WHERE_NONBLOCKING, gba_common_number(m) + 1);
 
     if (GBA_OK == status)
         status = gba_agree_start(m->team, due, &m->agreement->attr, &m->agreement->oob,
@@ -193,7 +194,8 @@ gba_status_t gba_common_agree_test(struct gba_common_module *m)
 gba_status_t gba_common_agree(struct gba_common_module *m)
 {
     gba_team_t *team = NULL;
-    gba_status_t status = agree_begin(m, GBA_DUE_CREATE, gba_common_number(m) + 1);
+    gba_status_t status =
+        agree_begin(m, GBA_DUE_CREATE, GBA_WHERE_BARRIER, gba_common_number(m) + 1);
 
     if (GBA_OK == status)
         status = gba_team_create(&m->agreement->attr, &m->agreement->oob, &team);
@@ -203,7 +205,7 @@ gba_status_t gba_common_agree(struct gba_common_module *m)
 static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
 {
     struct gba_common_module *m = ctx;
-    gba_status_t status = agree_begin(m, due, gba_common_number(m));
+    gba_status_t status = agree_begin(m, due, GBA_WHERE_BARRIER, gba_common_number(m));
 
     if (GBA_OK != status)
         return status;

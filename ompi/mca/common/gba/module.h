@@ -236,9 +236,10 @@ void gba_common_name_member(void *m, uint32_t member, char *text, size_t len);
 /* stall.c */
 
 /* Before and after a blocking barrier on the fallback, and an agreement: report it if it stalls
- * (stuck_after). what: "fallback" or "agreement". number: of the barrier. Thread-safe on different
- * modules. */
-void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint64_t number);
+ * (stuck_after). what: "fallback" or "agreement". kind, number: of the barrier. Thread-safe on
+ * different modules. */
+void gba_common_stall_begin(struct gba_common_module *m, const char *what, gba_where_kind_t kind,
+                            uint64_t number);
 void gba_common_stall_end(struct gba_common_module *m);
 
 /* End the job, because a barrier has stalled for abort_after; for gba_runtime_t. */

@@ -47,7 +47,6 @@ static void stall_name(void *ctx, gba_where_t *place)
     const struct gba_common_module *m = ctx;
 
     place->id = gba_common_framework.id(m->owner);
-    place->kind = GBA_WHERE_BARRIER;
     gba_common_framework.name_team(m->owner, place->name, sizeof place->name);
 }
 
@@ -84,16 +83,20 @@ void gba_common_stall_abort(void *unused)
     gba_common_end_job(why);
 }
 
-void gba_common_stall_begin(struct gba_common_module *m, const char *what, uint64_t number)
+void gba_common_stall_begin(struct gba_common_module *m, const char *what, gba_where_kind_t kind,
+                            uint64_t number)
 {
     opal_mutex_lock(&gba_common.lock);
     if (!stalls.registered)
         stalls.registered = OPAL_SUCCESS == opal_progress_register_lp(stalls_look);
     gba_stall_begin(&m->stall.watch, number, (uint64_t)gba_common.params.stuck_after * 1000000000u,
                     (uint64_t)gba_common.params.abort_after * 1000000000u, gba_clock_ns());
+    m->stall.watch.place.kind = kind;
     m->stall.what = what;
     m->stall.next = stalls.first;
     stalls.first = m;
+    if (GBA_WHERE_NONBLOCKING == kind) /* the process may call MPI only much later */
+        gba_stall_show(&m->stall.watch, stall_name, m);
     opal_mutex_unlock(&gba_common.lock);
     (void)gba_word_add_relaxed(&stalls.waiting, 1);
 }

@@ -49,7 +49,8 @@ static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, lon
     gba_status_t status = GBA_OK;
     int rc;
 
-    gba_common_stall_begin(&module->base, "fallback", gba_common_number(&module->base) + 1);
+    gba_common_stall_begin(&module->base, "fallback", GBA_WHERE_BARRIER,
+                           gba_common_number(&module->base) + 1);
     module->base.fallbacks++;
     rc = barrier_fallback(module, set, pSync, alg);
     gba_common_stall_end(&module->base);
