@@ -177,6 +177,14 @@ stalled_aborted() {
     until_true running 0
 }
 
+# Open MPI's own barrier of an intercommunicator, with the ranks of the job.
+stalled_inter() {
+    path_options none
+    stopped_job -np 3 -- stuck 1 5 inter
+    stall_reported 'both groups' fallback 'is stopped, waits in no barrier'
+    lines 1 "both groups .*barrier 6 has ended after [0-9]+ s\$"
+}
+
 # PATH NAME: the same for a dead rank, in a job that does not end with it.
 stalled_dead() {
     local before holders='' apart job_pid
@@ -203,6 +211,7 @@ all_stalled() {
     test_alone stalled-agreement stalled_unagreed 1 5 agreement
     test_alone stalled-begun stalled_unagreed 4 5 agreement \
         'has begun nonblocking barrier 6 of .*DUP FROM 0.* [0-9]+ s ago, without progress'
+    test_alone stalled-inter stalled_inter
     test_alone stalled-stopped-node stalled_stopped 1 sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.

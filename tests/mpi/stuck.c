@@ -2,19 +2,32 @@
 /*
  * A barrier that does not end, because the last rank does not enter it.
  *
- *   stuck HOW [ROUNDS [dup]]
+ *   stuck HOW [ROUNDS [dup|inter]]
  *
- * After ROUNDS barriers (of a copy of MPI_COMM_WORLD) the last rank is stopped by SIGSTOP (1: the
+ * After ROUNDS barriers (of a copy of MPI_COMM_WORLD, or of an
+ * intercommunicator of its first rank and the others) the last rank is stopped by SIGSTOP (1: the
  * caller continues it), or killed by SIGKILL (2); or it stops rank 0 in that barrier, and then
  * itself (3). Or it stops itself when it has begun that barrier, a nonblocking one (4). If the rank
  * continues, so does the test, with more barriers.
  */
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/mpi/test.h"
 
 #define MORE 20
+
+static MPI_Comm inter(void)
+{
+    MPI_Comm group, both;
+
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank > 0, 0, &group);
+    MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, test_rank == 0, 0, &both);
+    MPI_Comm_set_name(both, "both groups");
+    MPI_Comm_free(&group);
+    return both;
+}
 
 int main(int argc, char **argv)
 {
@@ -27,7 +40,9 @@ int main(int argc, char **argv)
     how = test_argument(argc, argv, 1, 1);
     rounds = test_argument(argc, argv, 2, 5);
     test_step("barriers");
-    if (argc > 3)
+    if (argc > 3 && 0 == strcmp(argv[3], "inter"))
+        comm = inter();
+    else if (argc > 3)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Bcast(&first, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     test_proof_begin(&proof, comm, "world", 0, 1);

@@ -183,13 +183,12 @@ int gba_coll_agree_peer(const void *owner, uint32_t member)
 {
     const gba_coll_module_t *module = owner;
 
-    return (int)ompi_group_get_proc_name(module->comm->c_local_group, (int)member).vpid;
+    return (int)gba_coll_member(module->comm, member).vpid;
 }
 
 bool gba_coll_agree_of_job(const void *owner, uint32_t member)
 {
     const gba_coll_module_t *module = owner;
 
-    return ompi_group_get_proc_name(module->comm->c_local_group, (int)member).jobid ==
-           OMPI_PROC_MY_NAME->jobid;
+    return gba_coll_member(module->comm, member).jobid == OMPI_PROC_MY_NAME->jobid;
 }

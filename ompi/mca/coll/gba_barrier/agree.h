@@ -43,6 +43,12 @@ bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank);
  */
 bool gba_coll_capability_same(uint32_t vpid);
 
+/* The members of a communicator: of an intercommunicator those of both groups, in the same order in
+ * both. Its first group, and the process of a member. */
+uint32_t gba_coll_size(ompi_communicator_t *comm);
+ompi_group_t *gba_coll_first_group(const ompi_communicator_t *comm);
+opal_process_name_t gba_coll_member(const ompi_communicator_t *comm, uint32_t member);
+
 /* For gba_common_framework. Not collective. */
 void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len);
 

@@ -146,13 +146,43 @@ void gba_coll_capability_survey(ompi_communicator_t *comm, struct gba_coll_surve
     opal_mutex_unlock(&gba_common.lock);
 }
 
+uint32_t gba_coll_size(ompi_communicator_t *comm)
+{
+    const int further = OMPI_COMM_IS_INTER(comm) ? ompi_comm_remote_size(comm) : 0;
+
+    return (uint32_t)(ompi_comm_size(comm) + further);
+}
+
+ompi_group_t *gba_coll_first_group(const ompi_communicator_t *comm)
+{
+    const opal_process_name_t local = ompi_group_get_proc_name(comm->c_local_group, 0),
+                              remote = ompi_group_get_proc_name(comm->c_remote_group, 0);
+    const bool swapped =
+        remote.jobid == local.jobid ? remote.vpid < local.vpid : remote.jobid < local.jobid;
+
+    return swapped ? comm->c_remote_group : comm->c_local_group;
+}
+
+opal_process_name_t gba_coll_member(const ompi_communicator_t *comm, uint32_t member)
+{
+    ompi_group_t *group = gba_coll_first_group(comm);
+    const uint32_t size = (uint32_t)ompi_group_size(group);
+
+    if (member < size)
+        return ompi_group_get_proc_name(group, (int)member);
+    group = group == comm->c_local_group ? comm->c_remote_group : comm->c_local_group;
+    return ompi_group_get_proc_name(group, (int)(member - size));
+}
+
 void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len)
 {
     const gba_coll_module_t *module = owner;
-    opal_process_name_t name = ompi_group_get_proc_name(module->comm->c_local_group, (int)rank);
+    opal_process_name_t name = gba_coll_member(module->comm, rank);
     char host[OPAL_MAXHOSTNAMELEN];
 
     gba_compat_host(&name, host, sizeof host);
+    if (OMPI_COMM_IS_INTER(module->comm)) /* its two groups have the same ranks */
+        rank = name.vpid;
     snprintf(text, len, "rank %u on %s", (unsigned)rank, host);
 }
 

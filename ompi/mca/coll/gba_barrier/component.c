@@ -69,15 +69,14 @@ static int component_init_query(bool progress_threads, bool threads)
  * Decline only for reasons that all members see: properties of the communicator, and the words that
  * capability.c publishes. Otherwise some members would be in our barrier and some in another one. A
  * communicator below min_comm_size has a module as well, so that the reason is reported and its
- * barriers are counted.
+ * barriers are counted; and so has an intercommunicator, so that a stalled barrier is reported.
  */
 static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, int *priority)
 {
     mca_coll_base_module_t *module;
-    int size = ompi_comm_size(comm);
 
     gba_coll_report_parameter();
-    if (!gba_common.enabled || OMPI_COMM_IS_INTER(comm) || size < 2)
+    if (!gba_common.enabled || gba_coll_size(comm) < 2)
         return NULL;
     *priority = gba_common.params.priority;
     module = gba_coll_module_create();

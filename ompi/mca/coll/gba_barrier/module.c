@@ -99,8 +99,13 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
     TAKE(module, comm, barrier_init);
     module->comm = comm;
     module->base.comm = comm;
+    module->base.size = gba_coll_size(comm);
     module->base.rank = (uint32_t)ompi_comm_rank(comm);
-    module->base.size = (uint32_t)ompi_comm_size(comm);
+    if (OMPI_COMM_IS_INTER(comm)) {
+        module->base.agreed = true; /* on the fallback */
+        if (gba_coll_first_group(comm) != comm->c_local_group)
+            module->base.rank += (uint32_t)ompi_comm_remote_size(comm);
+    }
     gba_common_module_open(&module->base);
     return OMPI_SUCCESS;
 }
