@@ -8,7 +8,7 @@ GBA_LIB_SOURCES = \
 	gba/base/open_files.h gba/base/open_files.c \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/processors.h gba/base/processors.c gba/base/batch_job.h gba/base/batch_job.c gba/base/descriptor.h gba/base/switch_socket.h \
 	gba/base/where.h gba/base/where.c gba/base/stall.c \
-	gba/base/place.h gba/base/place.c gba/base/traffic.h gba/base/traffic.c \
+	gba/base/place.h gba/base/place.c gba/base/printable.h gba/base/traffic.h gba/base/traffic.c \
 	gba/base/component_params.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/algorithms.c \

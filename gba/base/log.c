@@ -32,10 +32,6 @@ void gba_log_line(gba_log_level_t level, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    /* The name of a communicator or program may have a newline, or what a terminal would obey. */
-    for (char *c = line; '\0' != *c; c++)
-        if ((unsigned char)*c < ' ' || 0x7f == *c)
-            *c = '?';
     if (log_fn != NULL)
         log_fn(log_ctx, level, line);
     else

@@ -27,6 +27,7 @@
 #include "gba/base/memory_file.h"
 #include "gba/base/open_files.h"
 #include "gba/base/order.h"
+#include "gba/base/printable.h"
 #include "gba/base/process.h"
 #include "gba/base/system_status.h"
 
@@ -178,14 +179,11 @@ struct search {
     const char *pid; /* of the process, as a name in it */
 };
 
-/* Another process has written it: terminate it, and leave nothing that a terminal would obey. */
+/* Another process has written it, and need not have terminated it. */
 static void text_take(char *to, const char *from, size_t bytes)
 {
-    size_t i = 0;
-
-    for (; i + 1 < bytes && '\0' != from[i]; i++)
-        to[i] = (char)(isprint((unsigned char)from[i]) ? from[i] : '?');
-    to[i] = '\0';
+    snprintf(to, bytes, "%.*s", (int)bytes - 1, from);
+    gba_printable(to);
 }
 
 static bool slot_take(gba_where_t *to, const struct slot *slot)

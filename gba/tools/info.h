@@ -33,12 +33,8 @@ enum info_health {
 void report_json(void);
 bool report_is_json(void);
 
-/* Replace every byte but those of printable ASCII by '?'. A terminal must not execute what a
- * program has in a name, such as that of a process. */
-void report_printable(char *text);
-
 /* A field: "name    value" or "name": "value". In JSON the blanks of a name become underscores. A
- * text is printed as by report_printable, and in JSON with escapes. */
+ * text is printed as by gba_printable, and in JSON with escapes. */
 void report_text(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_number(const char *name, uint64_t value);
 void report_bool(const char *name, bool value); /* yes, no */

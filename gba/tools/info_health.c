@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gba/base/printable.h"
 #include "gba/spec/gba_regs.h"
 #include "gba/tools/info.h"
 
@@ -134,7 +135,7 @@ static enum info_health device_show(const char *path)
 
     health_of(path, &h);
     if (!report_is_json()) {
-        report_printable(h.cause);
+        gba_printable(h.cause);
         printf("%s: %s: %s\n", path, names[h.health], h.cause);
         return h.health;
     }

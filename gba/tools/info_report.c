@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "gba/base/json.h"
+#include "gba/base/printable.h"
 #include "gba/tools/info.h"
 
 static bool is_json;
@@ -32,13 +33,6 @@ static const char *key_of(const char *name, char key[64])
     return key;
 }
 
-void report_printable(char *text)
-{
-    for (; '\0' != *text; text++)
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
-            *text = '?';
-}
-
 void report_text(const char *name, const char *format, ...)
 {
     char text[512], key[64];
@@ -51,7 +45,7 @@ void report_text(const char *name, const char *format, ...)
         gba_json_string(&json, key_of(name, key), text);
         return;
     }
-    report_printable(text);
+    gba_printable(text);
     printf("%-22s %s\n", name, text);
 }
 

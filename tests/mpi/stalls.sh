@@ -177,12 +177,12 @@ stalled_aborted() {
     until_true running 0
 }
 
-# Open MPI's own barrier of an intercommunicator, with the ranks of the job.
+# Open MPI's own barrier of an intercommunicator, with the ranks of the job. Its name has a newline.
 stalled_inter() {
     path_options none
     stopped_job -np 3 -- stuck 1 5 inter
-    stall_reported 'both groups' fallback 'is stopped, waits in no barrier'
-    lines 1 "both groups .*barrier 6 has ended after [0-9]+ s\$"
+    stall_reported 'both[?]groups' fallback 'is stopped, waits in no barrier'
+    lines 1 "both[?]groups .*barrier 6 has ended after [0-9]+ s\$"
 }
 
 # PATH NAME: the same for a dead rank, in a job that does not end with it.

@@ -24,7 +24,7 @@ static MPI_Comm inter(void)
 
     MPI_Comm_split(MPI_COMM_WORLD, test_rank > 0, 0, &group);
     MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, test_rank == 0, 0, &both);
-    MPI_Comm_set_name(both, "both groups");
+    MPI_Comm_set_name(both, "both\ngroups");
     MPI_Comm_free(&group);
     return both;
 }

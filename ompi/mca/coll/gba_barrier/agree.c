@@ -44,7 +44,9 @@ static bool comm_of_shmem(const ompi_communicator_t *comm)
 
 bool gba_coll_agree_for_set(const ompi_communicator_t *comm)
 {
-    return 0 == strncmp(gba_compat_comm_name(comm), GBA_COMMON_SET_NAME,
+    char name[MPI_MAX_OBJECT_NAME];
+
+    return 0 == strncmp(gba_compat_comm_name(comm, name), GBA_COMMON_SET_NAME,
                         sizeof GBA_COMMON_SET_NAME - 1) ||
            comm_of_shmem(comm);
 }
@@ -166,8 +168,9 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
 void gba_coll_name(void *owner, char *text, size_t len)
 {
     const gba_coll_module_t *module = owner;
+    char own[MPI_MAX_OBJECT_NAME];
 
-    snprintf(text, len, "%.40s (id %u)", gba_compat_comm_name(module->comm),
+    snprintf(text, len, "%.40s (id %u)", gba_compat_comm_name(module->comm, own),
              GBA_COMM_ID(module->comm));
 }
 

@@ -8,6 +8,7 @@
 
 #include "ompi/mca/common/gba/compat.h"
 
+#include "gba/base/printable.h"
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/group/group.h"
@@ -103,12 +104,16 @@ static inline bool gba_compat_comm_of_world(const ompi_communicator_t *comm)
 #define GBA_COMM_ID(comm) ((unsigned)(comm)->c_contextid)
 #endif
 
-/* The name of a communicator, if it has one. */
-static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm)
+/* The name of a communicator, if it has one, for the user. Returns text. */
+static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm,
+                                               char text[MPI_MAX_OBJECT_NAME])
 {
     const char *name = comm->c_name; /* an array in 4.1, a pointer from 5.0 on */
 
-    return name == NULL || '\0' == name[0] ? "communicator" : name;
+    snprintf(text, MPI_MAX_OBJECT_NAME, "%s",
+             name == NULL || '\0' == name[0] ? "communicator" : name);
+    gba_printable(text);
+    return text;
 }
 
 /* Whether processes may fail while the job continues: there are no barriers of ours then. 4.1 has

@@ -83,12 +83,13 @@ OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, 
 static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
+    char name[MPI_MAX_OBJECT_NAME];
 
     if (!HAS(comm, barrier)) {
         if (0 == ompi_comm_rank(comm))
             gba_common_print(
                 false, "%s (id %u): not used, because no component below this one has a barrier",
-                gba_compat_comm_name(comm), GBA_COMM_ID(comm));
+                gba_compat_comm_name(comm, name), GBA_COMM_ID(comm));
         return OMPI_ERR_NOT_AVAILABLE;
     }
     module->world = comm == &ompi_mpi_comm_world.comm;

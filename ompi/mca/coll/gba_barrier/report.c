@@ -40,7 +40,9 @@ static uint32_t reporter_of(ompi_communicator_t *comm, uint32_t requester, gba_s
 
 static void comm_describe(ompi_communicator_t *comm, char *text, size_t len)
 {
-    snprintf(text, len, "%s (id %u, %d ranks)", gba_compat_comm_name(comm), GBA_COMM_ID(comm),
+    char own[MPI_MAX_OBJECT_NAME];
+
+    snprintf(text, len, "%s (id %u, %d ranks)", gba_compat_comm_name(comm, own), GBA_COMM_ID(comm),
              ompi_comm_size(comm));
 }
 
