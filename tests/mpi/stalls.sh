@@ -166,15 +166,21 @@ stalled_unagreed() {
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
 
-# AGREE_AFTER PATH NAME: the stall is reported, and after abort_after it ends the job.
+# HOW AGREE_AFTER PATH NAME WHERE: the stall is reported, and after abort_after it ends the job. HOW: of `stuck`.
 stalled_aborted() {
     limit 60
-    path_options "$2"
-    fails job "${path[@]}" --mca coll_gba_barrier_agree_after "$1" --mca coll_gba_barrier_stuck_after 2 \
-        --mca coll_gba_barrier_abort_after 4 -np 3 -- stuck 1 5 dup
-    stall_reported 'DUP FROM 0' "$3" 'is stopped, waits in no barrier'
+    path_options "$3"
+    fails job "${path[@]}" --mca coll_gba_barrier_agree_after "$2" --mca coll_gba_barrier_stuck_after 2 \
+        --mca coll_gba_barrier_abort_after 4 -np 3 -- stuck "$1" 5 dup
+    stall_reported 'DUP FROM 0' "$4" "$5"
     grep -m 1 -A 100 'barrier 6 .*stalled for' "$out" | grep -q 'stalled for 4 s (abort_after)' || fail "no abort after the report"
     until_true running 0
+}
+
+# AGREE_AFTER PATH NAME: the last rank waits in another communicator, and both are reported.
+stalled_crossed() {
+    stalled_aborted 5 "$@" 'waits in barrier 1 of MPI_COMM_WORLD .* for [0-9]+ s'
+    grep -qE 'MPI_COMM_WORLD .*: ranks? 0.*waits in barrier 6 of .*DUP FROM 0' "$out" || fail "the other stall is not reported"
 }
 
 # Open MPI's own barrier of an intercommunicator, with the ranks of the job. Its name has a newline.
@@ -217,8 +223,10 @@ all_stalled() {
     # sixth.
     test_alone stalled-stopped-lost stalled_stopped 1 'sim?die_after=4' 'sim, failed'
     test_alone stalled-stopped-dying stalled_stopped 1 'sim?die_after=5' 'sim(, failed)?'
-    test_alone stalled-aborted-sim stalled_aborted 1 sim sim
-    test_alone stalled-aborted-fallback stalled_aborted 100 none fallback
+    test_alone stalled-aborted-sim stalled_aborted 1 1 sim sim 'is stopped, waits in no barrier'
+    test_alone stalled-aborted-fallback stalled_aborted 1 100 none fallback 'is stopped, waits in no barrier'
+    test_alone stalled-crossed-sim stalled_crossed 1 sim sim
+    test_alone stalled-crossed-fallback stalled_crossed 100 none fallback
     test_alone stalled-dead-sim stalled_dead sim sim
     test_alone stalled-dead-none stalled_dead none software
     test_alone stalled-dead-lost stalled_dead 'sim?die_after=4' 'sim, failed'

@@ -8,7 +8,7 @@
  * intercommunicator of its first rank and the others) the last rank is stopped by SIGSTOP (1: the
  * caller continues it), or killed by SIGKILL (2); or it stops rank 0 in that barrier, and then
  * itself (3). Or it stops itself when it has begun that barrier, a nonblocking one (4). If the rank
- * continues, so does the test, with more barriers.
+ * continues, so does the test, with more barriers. Or it waits in a barrier of MPI_COMM_WORLD (5).
  */
 #include <signal.h>
 #include <string.h>
@@ -54,7 +54,9 @@ int main(int argc, char **argv)
     }
     if (how == 4)
         MPI_Ibarrier(comm, &request);
-    if (test_rank == test_size - 1)
+    if (test_rank == test_size - 1 && how == 5)
+        MPI_Barrier(MPI_COMM_WORLD);
+    else if (test_rank == test_size - 1)
         raise(how == 2 ? SIGKILL : SIGSTOP);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (long i = 0; i < MORE; i++)
