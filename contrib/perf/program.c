@@ -275,7 +275,7 @@ static void put_barriers(const struct perf_report *report, const struct perf_bar
 
     if (b->ranks == 0 && b->time / runs < SEEN)
         return;
-    fprintf(file, "%-12s %-17s %-16s %6.0f %5u %9.0f", b->setting, b->call, b->name,
+    fprintf(file, "%-12s %-24s %-16s %6.0f %5u %9.0f", b->setting, b->call, b->name,
             ceil(b->comms / runs - 0.01), b->ranks, b->calls / runs);
     put_percent(file, b->time / runs);
     put_percent(file, b->wait / runs);
@@ -312,7 +312,7 @@ void perf_write_program(const struct perf_report *report, FILE *file)
           "ranks; of barriers\nthe waiting for the last rank to enter, and the barrier itself from "
           "then on; the rank for which the others\nwaited longest in a run.\n",
           file);
-    fprintf(file, "%-12s %-17s %-16s %6s %5s %9s %8s %8s %8s  %s\n", "setting", "call",
+    fprintf(file, "%-12s %-24s %-16s %6s %5s %9s %8s %8s %8s  %s\n", "setting", "call",
             "communicator", "number", "ranks", "calls", "time", "waiting", "barrier",
             "rank, last in, part of the waiting, call site");
     for (size_t i = 0; i < report->barrier_count; i++)

@@ -351,6 +351,17 @@ static unsigned long long seconds_since(uint64_t since)
     return since < now ? (now - since) / 1000000000u : 0;
 }
 
+/* Whether an earlier place is the same call, of another thread. */
+static bool is_again(const gba_where_process_t *process, const gba_where_t *where)
+{
+    const gba_where_t *other = process->places;
+
+    while (other != where &&
+           (GBA_WHERE_CALL != where->kind || other->kind != where->kind || other->id != where->id))
+        other++;
+    return other != where;
+}
+
 void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
 {
     const gba_where_t *last = &process->last;
@@ -369,7 +380,7 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
         const gba_where_t *where = &process->places[i % GBA_WHERE_MOST];
 
         if (i % GBA_WHERE_MOST >= process->count ||
-            (GBA_WHERE_CALL == where->kind) != (i >= GBA_WHERE_MOST))
+            (GBA_WHERE_CALL == where->kind) != (i >= GBA_WHERE_MOST) || is_again(process, where))
             continue;
         used = add(text, len, used, "%s", between);
         between = ", and ";

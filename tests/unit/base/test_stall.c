@@ -269,15 +269,17 @@ TEST(test_times)
     assert_false(gba_stall_ends(&stall, UINT64_MAX / 2));
 }
 
-/* Barriers precede other calls, whatever their order on the page. */
+/* Barriers precede other calls, whatever their order on the page; a call of two threads is shown
+ * once. */
 TEST(test_words)
 {
     const uint64_t now = gba_clock_ns();
     const gba_where_process_t process = {
         .pid = (uint32_t)getpid(),
         .looked = now,
-        .count = 2,
+        .count = 3,
         .places = {{.kind = GBA_WHERE_CALL, .since = now, .name = "MPI_Recv on work, s.c+0x9"},
+                   {.kind = GBA_WHERE_CALL, .since = now, .name = "MPI_Recv on work, s.c+0x9"},
                    {.kind = GBA_WHERE_BARRIER, .since = now, .number = 2, .name = "work"}}};
     char text[256];
 
