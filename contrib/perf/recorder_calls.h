@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "contrib/perf/recorder.h"
 
@@ -18,13 +19,10 @@
 /* Where the program called the function MPI_* whose PMPI_* runs; NULL: it called PMPI_*. */
 extern _Thread_local const void *recorder_outer_site;
 
-/* The calls of a function of this rank. All ranks have the same sums; of some no call is added. */
+/* The calls of a function. */
 struct recorder_sum {
-    const char *name;
-    uint64_t calls;
-    int64_t time; /* ns */
+    int64_t calls, time; /* ns */
 };
-struct recorder_sum *recorder_sums(uint32_t *count);
 
 /* A call of this thread. */
 struct recorder_doing {
@@ -42,6 +40,13 @@ void recorder_call_end(struct recorder_doing *doing);
 /* Begin to show calls. */
 void recorder_calls_start(void);
 
+/* Add up the sums of all ranks. Collective. */
+void recorder_calls_end(void);
+
+/* Write the records of all sums, each after the mark. span: the time of the run on all ranks, ns.
+ */
+void recorder_calls_write(FILE *file, const char *mark, double span);
+
 /* A name of the call site, which is before the address to which the call returns: the file and an
  * offset; "": none. */
 void recorder_site_name(const void *site, char *name, size_t bytes);
@@ -52,7 +57,7 @@ void *recorder_next_of(const char *own);
 
 /* The body of a function MPI_* of this library. */
 #define RECORDER_FORWARD(function, ...)                        \
-    {                                                          \
+    do {                                                       \
         static __typeof__(P##function) *next;                  \
         const bool outer = recorder_outer_site == NULL;        \
         int rc;                                                \
@@ -65,6 +70,6 @@ void *recorder_next_of(const char *own);
         if (outer)                                             \
             recorder_outer_site = NULL;                        \
         return rc;                                             \
-    }
+    } while (0)
 
 #endif

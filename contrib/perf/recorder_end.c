@@ -200,8 +200,6 @@ static void write_records(struct recorder_row *all, int count, const int64_t mos
 {
     const char *path = getenv("GBA_PERF_RECORDS"), *mark = "";
     const double span = (double)sums[0];
-    uint32_t calls;
-    const struct recorder_sum *timed = recorder_sums(&calls);
     FILE *file = path != NULL ? fopen(path, "r+") : NULL, *out = file;
 
     if (file == NULL) {
@@ -219,10 +217,7 @@ static void write_records(struct recorder_row *all, int count, const int64_t mos
         if (sums[1 + i] > 0)
             fprintf(out, "%sbarriers %s - 0 1 %lld nan nan 0 - 0 0 \n", mark,
                     recorder_call_names[i], (long long)sums[1 + i]);
-    for (uint32_t i = 0; i < calls; i++)
-        if (timed[i].calls > 0)
-            fprintf(out, "%sbarriers %s - 0 1 %llu %.6g nan 0 - 0 0 \n", mark, timed[i].name,
-                    (unsigned long long)timed[i].calls, (double)timed[i].time / span);
+    recorder_calls_write(out, mark, span);
     fprintf(out, "%send\n", mark);
     if (file != NULL)
         (void)fclose(file);
@@ -232,8 +227,6 @@ void recorder_end(void)
 {
     int64_t most[3], sums[1 + RECORDER_CALLS];
     struct recorder_row *all;
-    struct recorder_sum *timed;
-    uint32_t calls;
     int all_count;
 
     ended = read_clock();
@@ -245,11 +238,7 @@ void recorder_end(void)
     most[2] = (began.error > ended.error ? began.error : ended.error);
     PMPI_Allreduce(MPI_IN_PLACE, sums, 1 + RECORDER_CALLS, MPI_INT64_T, MPI_SUM, perf_job.comm);
     PMPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT64_T, MPI_MAX, perf_job.comm);
-    timed = recorder_sums(&calls);
-    for (uint32_t i = 0; i < calls; i++) {
-        PMPI_Allreduce(MPI_IN_PLACE, &timed[i].calls, 1, MPI_UINT64_T, MPI_SUM, perf_job.comm);
-        PMPI_Allreduce(MPI_IN_PLACE, &timed[i].time, 1, MPI_INT64_T, MPI_SUM, perf_job.comm);
-    }
+    recorder_calls_end();
     all_count = gather(&all);
     if (perf_job.rank == 0)
         write_records(all, all_count, most, sums);

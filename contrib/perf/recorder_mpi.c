@@ -217,17 +217,28 @@ int PMPI_Barrier(MPI_Comm comm)
 
 /* --- The names that programs call */
 
-int MPI_Init(int *argc, char ***argv) RECORDER_FORWARD(MPI_Init, argc, argv)
+int MPI_Init(int *argc, char ***argv)
+{
+    RECORDER_FORWARD(MPI_Init, argc, argv);
+}
 
-    int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-        RECORDER_FORWARD(MPI_Init_thread, argc, argv, required, provided)
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    RECORDER_FORWARD(MPI_Init_thread, argc, argv, required, provided);
+}
 
-            int MPI_Finalize(void) RECORDER_FORWARD(MPI_Finalize)
+int MPI_Finalize(void)
+{
+    RECORDER_FORWARD(MPI_Finalize);
+}
 
-                int MPI_Barrier(MPI_Comm comm) RECORDER_FORWARD(MPI_Barrier, comm)
+int MPI_Barrier(MPI_Comm comm)
+{
+    RECORDER_FORWARD(MPI_Barrier, comm);
+}
 
-    /* mpif.h and the module mpi; the module mpi_f08. */
-    void mpi_barrier_(const void *comm, void *error);
+/* mpif.h and the module mpi; the module mpi_f08. */
+void mpi_barrier_(const void *comm, void *error);
 void mpi_barrier_f08_(const void *comm, void *error);
 
 /* next: NULL if Fortran's library was loaded by dlopen, behind this one. error: NULL is allowed by
