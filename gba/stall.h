@@ -44,7 +44,7 @@ typedef struct gba_where_process {
     uint32_t count;     /* of places */
     uint64_t looked;    /* CLOCK_MONOTONIC, ns: when it has looked last at its places */
     gba_where_t last;   /* the last one that it has left; kind GBA_WHERE_NONE: none */
-    gba_where_t places[GBA_WHERE_MOST];
+    gba_where_t places[GBA_WHERE_MOST]; /* barriers, then other calls */
 } gba_where_process_t;
 
 /*

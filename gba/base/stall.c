@@ -120,8 +120,10 @@ static bool place_reaches(const struct sight *sight, const gba_where_t *place, b
 
 static gba_arrived_t process_arrived(const struct sight *sight, const gba_where_process_t *process)
 {
+    const bool away = gba_where_away(process);
+
     for (uint32_t i = 0; i < process->count; i++)
-        if (place_reaches(sight, &process->places[i], gba_where_away(process)))
+        if (place_reaches(sight, &process->places[i], away))
             return GBA_ARRIVED_YES;
     if (place_reaches(sight, &process->last, false))
         return GBA_ARRIVED_YES;
@@ -145,25 +147,20 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
 
 /*
  * The order of the members that may report: when a member began to wait, if the status pages decide
- * who has arrived, else 0. UINT64_MAX: the member does not wait any more, or its process does not
- * look, and so cannot report.
+ * who has arrived, else 0. UINT64_MAX: the member has left the barrier, or it is stopped.
  */
 static uint64_t member_since(const struct sight *sight, uint32_t member)
 {
     const bool pages = sight->view->arrived == NULL;
     const gba_where_process_t *process = process_of(sight, member);
-    const gba_where_t *mine = &sight->stall->place, *place = NULL;
+    const gba_where_t *mine = &sight->stall->place;
 
     if (member == sight->view->rank)
         return pages ? mine->since : 0;
-    for (uint32_t i = 0; process != NULL && i < process->count && place == NULL; i++)
+    for (uint32_t i = 0; process != NULL && i < process->count; i++)
         if (process->places[i].id == mine->id && process->places[i].number == mine->number)
-            place = &process->places[i];
-    if (place == NULL)
-        return pages ? UINT64_MAX : 0;
-    if (gba_where_away(process))
-        return UINT64_MAX;
-    return pages ? place->since : 0;
+            return gba_where_away(process) ? UINT64_MAX : pages ? process->places[i].since : 0;
+    return pages ? UINT64_MAX : 0;
 }
 
 /* Missing members that are at the same place. */

@@ -204,8 +204,10 @@ static void page_take(gba_where_process_t *process, const struct page *copy)
     process->rank = copy->rank;
     process->looked = copy->looked;
     (void)slot_take(&process->last, &copy->last);
-    for (uint32_t i = 0; i < GBA_WHERE_MOST; i++)
-        process->count += slot_take(&process->places[process->count], &copy->slots[i]);
+    for (int calls = 0; calls < 2; calls++)
+        for (uint32_t i = 0; i < GBA_WHERE_MOST; i++)
+            if (calls == (GBA_WHERE_CALL == copy->slots[i].where.kind))
+                process->count += slot_take(&process->places[process->count], &copy->slots[i]);
 }
 
 /* The number of a process in its own PID namespace, the last one of NSpid; 0: it has ended. */
@@ -356,19 +358,16 @@ static bool is_again(const gba_where_process_t *process, const gba_where_t *wher
 {
     const gba_where_t *other = process->places;
 
-    while (other != where &&
-           (GBA_WHERE_CALL != where->kind || other->kind != where->kind || other->id != where->id))
+    while (other != where && (GBA_WHERE_CALL != other->kind || other->id != where->id))
         other++;
-    return other != where;
+    return GBA_WHERE_CALL == where->kind && other != where;
 }
 
 void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
 {
     const gba_where_t *last = &process->last;
-    const char *between = "";
     unsigned long long ago;
     struct gba_process state;
-    bool looks = false; /* a barrier is looked at, another call is not */
     size_t used = 0;
 
     text[0] = '\0';
@@ -376,14 +375,12 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
     if (GBA_PROCESS_GONE == state.state || GBA_PROCESS_STOPPED == state.state)
         used = add(text, len, used, "%s, ",
                    GBA_PROCESS_GONE == state.state ? "has ended" : "is stopped");
-    for (uint32_t i = 0; i < 2 * GBA_WHERE_MOST; i++) { /* barriers, then other calls */
-        const gba_where_t *where = &process->places[i % GBA_WHERE_MOST];
+    for (uint32_t i = 0; i < process->count; i++) {
+        const gba_where_t *where = &process->places[i];
 
-        if (i % GBA_WHERE_MOST >= process->count ||
-            (GBA_WHERE_CALL == where->kind) != (i >= GBA_WHERE_MOST) || is_again(process, where))
+        if (is_again(process, where))
             continue;
-        used = add(text, len, used, "%s", between);
-        between = ", and ";
+        used = add(text, len, used, "%s", 0 == i ? "" : ", and ");
         ago = seconds_since(where->since);
         if (GBA_WHERE_CALL == where->kind)
             used = add(text, len, used, "is in %s for %llu s", where->name, ago);
@@ -393,9 +390,9 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
                            ? "waits in barrier %llu of %s for %llu s"
                            : "has begun nonblocking barrier %llu of %s %llu s ago",
                        (unsigned long long)where->number, where->name, ago);
-        looks |= GBA_WHERE_CALL != where->kind;
     }
-    if (looks && gba_where_away(process))
+    /* Nobody looks at calls other than barriers. */
+    if (process->count > 0 && GBA_WHERE_CALL != process->places[0].kind && gba_where_away(process))
         used =
             add(text, len, used, ", without progress for %llu s", seconds_since(process->looked));
     if (0 == process->count)

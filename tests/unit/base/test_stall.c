@@ -269,25 +269,6 @@ TEST(test_times)
     assert_false(gba_stall_ends(&stall, UINT64_MAX / 2));
 }
 
-/* Barriers precede other calls, whatever their order on the page; a call of two threads is shown
- * once. */
-TEST(test_words)
-{
-    const uint64_t now = gba_clock_ns();
-    const gba_where_process_t process = {
-        .pid = (uint32_t)getpid(),
-        .looked = now,
-        .count = 3,
-        .places = {{.kind = GBA_WHERE_CALL, .since = now, .name = "MPI_Recv on work, s.c+0x9"},
-                   {.kind = GBA_WHERE_CALL, .since = now, .name = "MPI_Recv on work, s.c+0x9"},
-                   {.kind = GBA_WHERE_BARRIER, .since = now, .number = 2, .name = "work"}}};
-    char text[256];
-
-    gba_where_text(&process, text, sizeof text);
-    assert_string_equal(text, "waits in barrier 2 of work for 0 s, and is in MPI_Recv on work, "
-                              "s.c+0x9 for 0 s");
-}
-
 /* See a barrier of another member and this process, which is rank 5 in its page. */
 static uint32_t process_own(void *ctx, uint32_t member)
 {
@@ -347,6 +328,34 @@ TEST(test_places)
     seen_of_own(2, 2, 0);
     seen_of_own(3, 1, 1); /* it may be in others, for which there is no place */
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
+        gba_where_leave(numbers[i]);
+}
+
+static gba_status_t take_text(void *ctx, const gba_where_process_t *process)
+{
+    gba_where_text(process, ctx, 256);
+    return GBA_OK;
+}
+
+/* Barriers precede other calls, whatever their order on the page; a call of two threads is shown
+ * once. */
+TEST(test_words)
+{
+    const gba_where_t call = {
+        .since = gba_clock_ns(), .kind = GBA_WHERE_CALL, .name = "MPI_Recv on work, s.c+0x9"};
+    const gba_where_t barrier = {
+        .since = gba_clock_ns(), .kind = GBA_WHERE_BARRIER, .number = 2, .name = "work"};
+    int numbers[3];
+    char text[256];
+
+    gba_where_join(job, 5); /* as test_places has */
+    numbers[0] = gba_where_enter(&call);
+    numbers[1] = gba_where_enter(&barrier);
+    numbers[2] = gba_where_enter(&call);
+    assert_int_equal(gba_where_read(job, take_text, text), GBA_OK);
+    assert_string_equal(text, "waits in barrier 2 of work for 0 s, and is in MPI_Recv on work, "
+                              "s.c+0x9 for 0 s");
+    for (int i = 0; i < 3; i++)
         gba_where_leave(numbers[i]);
 }
 
