@@ -75,19 +75,34 @@ name_sites() {
     done
 }
 
-# Print where the ranks of the run are that this host has: RANK, PID and text, separated by tabs.
+# Print where the ranks of the run are that this host has: RANK, PID and text, separated by tabs. A process of
+# another user is none of them, whatever its environment says.
 where_ranks() {
-    local line pid rank text site file at
+    local line pid rank
     "$tools/gba_info" --jobs 2>/dev/null | while read -r line; do
-        rank=${line#*, rank } pid=${line#*, pid } text=${line#*, pid *: }
+        rank=${line#*, rank } pid=${line#*, pid }
         rank=${rank%%,*} pid=${pid%%,*}
-        grep -qzxF "GBA_PERF_RECORDS=$work/recorded" "/proc/$pid/environ" 2>/dev/null || continue
+        [ -O "/proc/$pid" ] && grep -qzxF "GBA_PERF_RECORDS=$work/recorded" "/proc/$pid/environ" 2>/dev/null || continue
+        printf '%s\t%s\t%s\n' "$rank" "$pid" "${line#*, pid *: }"
+    done | sort -n
+}
+
+# Add source and line to the call sites in lines of where_ranks.
+name_places() {
+    local rank pid text site file at
+    while IFS=$'\t' read -r rank pid text; do
         while read -r site; do
             file=$(awk -v end="${site%+*}" 'substr($6, length($6) - length(end) + 1) == end { print $6; exit }' "/proc/$pid/maps" 2>/dev/null) || true
             ! at=$(source_line "$file" "${site##*+}") || text=${text//"$site"/$at}
         done < <(grep -oE '[^ ]+\+0x[0-9a-f]+' <<<"$text")
         printf '%s\t%s\t%s\n' "$rank" "$pid" "$text"
-    done | sort -n
+    done
+}
+
+# Print the longest time that a rank has been in one barrier or call, in lines of where_ranks; 0: in none. The time ends
+# the words of a place, unless the name of a communicator has such words.
+longest_wait() {
+    { echo 0 && sed 's/, without progress for [0-9]* s$//' | grep -oE ' for [0-9]+ s(, and |$)' | tr -dc '0-9\n'; } | sort -rn | head -n 1
 }
 
 # RANKS SETTING: while the job runs, look each second whether a rank has been in one barrier or call for too
@@ -96,15 +111,15 @@ watch_job() {
     local seconds
     while sleep 1 && kill -0 "$job" 2>/dev/null; do
         where_ranks >"$work/where"
-        seconds=$(sed 's/has begun nonblocking barrier [^,]*//g' "$work/where" | grep -oE ' for [0-9]+ s' | sort -rnk 2 | { read -r _ seconds _ && echo "$seconds"; }) || continue
+        seconds=$(longest_wait <"$work/where")
         [ "$seconds" -ge "$stuck" ] || continue
         {
-            echo "gba_perf: setting $2: ended, because a rank has waited in a barrier or another call for $seconds s (--stuck-after). $(wc -l <"$work/where") of $1 ranks are on this host; on each other one gba_info --jobs shows them"
-            awk -F '\t' '{ place = $3; gsub(/ for [0-9]+ s/, "", place) }
+            echo "gba_perf: setting $2: ended, because a rank has waited in a barrier or another call for $seconds s (--stuck-after). $(wc -l <"$work/where") of $1 ranks are on this host; the others have ended, or are on hosts where gba_info --jobs shows them"
+            name_places <"$work/where" | awk -F '\t' '{ place = $3; gsub(/ for [0-9]+ s/, "", place) }
                 !(place in count) { text[places++] = $3; key[places - 1] = place }
                 ++count[place] <= 4 { names[place] = names[place] (count[place] > 1 ? ", " : "") "rank " $1 " (pid " $2 ")" }
                 END { for (i = 0; i < places; i++) { n = count[key[i]]
-                    print "gba_perf: " names[key[i]] (n > 4 ? " and " n - 4 " more" : "") ": " text[i] } }' "$work/where"
+                    print "gba_perf: " names[key[i]] (n > 4 ? " and " n - 4 " more" : "") ": " text[i] } }'
         } >"$work/stuck"
         kill -TERM "$job"
         return
