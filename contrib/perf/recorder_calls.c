@@ -51,9 +51,26 @@ PYTHON void *PyObject_GetAttrString(void *object, const char *name);
 PYTHON const char *PyUnicode_AsUTF8(void *object);
 PYTHON void Py_DecRef(void *object);
 
-static void thread_leave(void *now)
+static void lock(struct now *now)
 {
-    __atomic_store_n(&((struct now *)now)->taken, false, __ATOMIC_RELEASE);
+    while (__atomic_exchange_n(&now->locked, true, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void unlock(struct now *now)
+{
+    __atomic_store_n(&now->locked, false, __ATOMIC_RELEASE);
+}
+
+/* A thread may end in a call, such as one that is cancelled. */
+static void thread_leave(void *left)
+{
+    struct now *now = left;
+
+    lock(now);
+    __atomic_store_n(&now->sequence, (now->sequence + 1) / 2 * 2, __ATOMIC_RELEASE);
+    unlock(now);
+    __atomic_store_n(&now->taken, false, __ATOMIC_RELEASE);
 }
 
 static struct now *thread_enter(void)
@@ -64,17 +81,6 @@ static struct now *thread_enter(void)
             return now;
         }
     return NULL;
-}
-
-static void lock(struct now *now)
-{
-    while (__atomic_exchange_n(&now->locked, true, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-
-static void unlock(struct now *now)
-{
-    __atomic_store_n(&now->locked, false, __ATOMIC_RELEASE);
 }
 
 void recorder_call_begin(struct recorder_doing *doing, const char *name, struct recorder_sum *sum,
