@@ -269,6 +269,7 @@ void *recorder_next_of(const char *own)
 #define TABLE(X) \
     X(6, 0, Send, f, const void *, int, MPI_Datatype, int, int, MPI_Comm) \
     X(6, 0, Ssend, f, const void *, int, MPI_Datatype, int, int, MPI_Comm) \
+    X(6, 0, Rsend, f, const void *, int, MPI_Datatype, int, int, MPI_Comm) \
     X(7, 0, Recv, f, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *) \
     X(5, 0, Mrecv, MPI_COMM_NULL, void *, int, MPI_Datatype, MPI_Message *, MPI_Status *) \
     X(12, 0, Sendrecv, k, const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *) \
@@ -287,6 +288,7 @@ void *recorder_next_of(const char *own)
     X(2, 0, Win_lock_all, MPI_COMM_NULL, int, MPI_Win) \
     X(1, 0, Win_unlock_all, MPI_COMM_NULL, MPI_Win) \
     X(2, 0, Win_flush, MPI_COMM_NULL, int, MPI_Win) \
+    X(1, 0, Win_flush_all, MPI_COMM_NULL, MPI_Win) \
     X(2, 1, Win_fence, MPI_COMM_NULL, int, MPI_Win) \
     X(1, 1, Win_free, MPI_COMM_NULL, MPI_Win *) \
     X(6, 1, Win_create, e, void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *) \
@@ -307,12 +309,15 @@ void *recorder_next_of(const char *own)
     X(8, 1, Allgatherv, h, const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype, MPI_Comm) \
     X(7, 1, Alltoall, g, const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm) \
     X(9, 1, Alltoallv, i, const void *, const int *, const int *, MPI_Datatype, void *, const int *, const int *, MPI_Datatype, MPI_Comm) \
+    X(9, 1, Alltoallw, i, const void *, const int *, const int *, const MPI_Datatype *, void *, const int *, const int *, const MPI_Datatype *, MPI_Comm) \
     X(2, 1, Comm_dup, a, MPI_Comm, MPI_Comm *) \
     X(4, 1, Comm_split, a, MPI_Comm, int, int, MPI_Comm *) \
     X(5, 1, Comm_split_type, a, MPI_Comm, int, int, MPI_Info, MPI_Comm *) \
     X(3, 1, Comm_create, a, MPI_Comm, MPI_Group, MPI_Comm *) \
     X(4, 1, Comm_create_group, a, MPI_Comm, MPI_Group, int, MPI_Comm *) \
-    X(6, 1, Intercomm_create, a, MPI_Comm, int, MPI_Comm, int, int, MPI_Comm *)
+    X(6, 1, Intercomm_create, a, MPI_Comm, int, MPI_Comm, int, int, MPI_Comm *) \
+    X(3, 1, Intercomm_merge, a, MPI_Comm, int, MPI_Comm *) \
+    X(1, 1, Comm_disconnect, MPI_COMM_NULL, MPI_Comm *)
 // clang-format on
 
 #define NUMBER(n, timed, name, ...) NUMBER_##name,
