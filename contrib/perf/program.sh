@@ -108,13 +108,15 @@ longest_wait() {
 # RANKS SETTING: while the job runs, look each second whether a rank has been in one barrier or call for too
 # long. If so, report where all ranks are, a line for each place, and end the job.
 watch_job() {
-    local seconds
+    local seconds seen others
     while sleep 1 && kill -0 "$job" 2>/dev/null; do
         where_ranks >"$work/where"
         seconds=$(longest_wait <"$work/where")
         [ "$seconds" -ge "$stuck" ] || continue
+        seen=$(wc -l <"$work/where") others=
+        [ "$seen" -eq "$1" ] || others='; the others have ended, or are on hosts where gba_info --jobs shows them'
         {
-            echo "gba_perf: setting $2: ended, because a rank has waited in a barrier or another call for $seconds s (--stuck-after). $(wc -l <"$work/where") of $1 ranks are on this host; the others have ended, or are on hosts where gba_info --jobs shows them"
+            echo "gba_perf: setting $2: ended, because a rank has waited in a barrier or another call for $seconds s (--stuck-after). $seen of $1 ranks are on this host$others"
             name_places <"$work/where" | awk -F '\t' '{ place = $3; gsub(/ for [0-9]+ s/, "", place) }
                 !(place in count) { text[places++] = $3; key[places - 1] = place }
                 ++count[place] <= 4 { names[place] = names[place] (count[place] > 1 ? ", " : "") "rank " $1 " (pid " $2 ")" }
