@@ -157,6 +157,9 @@ typedef struct gba_stall_seen {
      * status pages know, the one that has waited longest. Its process must not be stopped, as far
      * as its status page shows. The size: none. */
     uint32_t first;
+    /* Likewise, of those whose status pages this member can read: it knows where the missing
+     * members are that first cannot see. */
+    uint32_t local;
     bool next;       /* the next member in the ring is missing */
     char names[640]; /* of missing members; the caller may change it */
 } gba_stall_seen_t;
@@ -169,12 +172,17 @@ GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *
 /*
  * Report a stalled barrier in the log: one line, and one for each place of missing members on this
  * host, for which it reads the status pages. So of the members that see the same, only one calls
- * this. stall: as of gba_stall_see. view, seen: likewise. note: the end of the line,
- * or
- * "". now: ns. Thread-safe on different stalls. Not collective.
+ * this. stall: as of gba_stall_see. view, seen: likewise. note: the end of the line, or "". now:
+ * ns. Thread-safe on different stalls. Not collective.
  */
 GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
                                  const gba_stall_seen_t *seen, const char *note, uint64_t now);
+
+/* Only the lines for the places, on a host whose members cannot be seen by the one that reports.
+ * stall, view: as of gba_stall_see; there is a job. Thread-safe on different stalls. Not
+ * collective.
+ */
+GBA_EXPORT void gba_stall_places(gba_stall_t *stall, const gba_stall_view_t *view);
 
 #ifdef __cplusplus
 }

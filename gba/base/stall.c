@@ -200,12 +200,12 @@ static void crowd_add(struct crowd crowds[NAMED], const gba_where_process_t *pro
 void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_stall_seen_t *seen)
 {
     struct sight sight = {.stall = stall, .view = view};
-    uint64_t first = UINT64_MAX, since;
+    uint64_t first = UINT64_MAX, local = UINT64_MAX, since;
     size_t used = 0;
     char one[128];
 
     memset(seen, 0, sizeof *seen);
-    seen->first = view->size;
+    seen->first = seen->local = view->size;
     gba_where_job_read(view->job, &sight.job);
     for (uint32_t member = 0; member < view->size; member++) {
         gba_arrived_t state = member_arrived(&sight, member);
@@ -216,6 +216,10 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
         if (since < first) {
             first = since;
             seen->first = member;
+        }
+        if (since < local && (member == view->rank || process_of(&sight, member) != NULL)) {
+            local = since;
+            seen->local = member;
         }
         seen->next |= GBA_ARRIVED_NO == state && member == (view->rank + 1) % view->size;
         if (GBA_ARRIVED_NO != state || seen->missing++ >= NAMED || used >= sizeof seen->names)
@@ -230,8 +234,7 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
     gba_where_job_free(&sight.job);
 }
 
-/* A line for each place of missing members. */
-static void report_places(const gba_stall_t *stall, const gba_stall_view_t *view)
+void gba_stall_places(gba_stall_t *stall, const gba_stall_view_t *view)
 {
     struct sight sight = {.stall = stall, .view = view};
     struct crowd crowds[NAMED] = {{.members = 0}};
@@ -252,6 +255,7 @@ static void report_places(const gba_stall_t *stall, const gba_stall_view_t *view
         snprintf(more, sizeof more, " and %u more", crowd->members - NAMED_AT_PLACE);
         gba_log(GBA_LOG_TEAM, "%s: %s%s: %s", view->name, crowd->names,
                 crowd->members > NAMED_AT_PLACE ? more : "", text);
+        stall->reported = true;
     }
     gba_where_job_free(&sight.job);
 }
@@ -270,5 +274,5 @@ void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
         (unsigned long long)((now - stall->place.since) / 1000000000u), seen->arrived, view->size,
         view->of, unknown, '\0' == seen->names[0] ? "" : "; missing: ", seen->names, note);
     if (view->job != NULL)
-        report_places(stall, view);
+        gba_stall_places(stall, view);
 }

@@ -124,8 +124,14 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     gba_stall_seen_t seen;
 
     gba_stall_see(&team->watchdog.stall, &view, &seen);
-    if (!stalled_is_reporter(&sight, &seen))
+    if (!stalled_is_reporter(&sight, &seen)) {
+        /* The one that reports sees no process of this host. (In a failed team each member sees
+         * others, and may report.) */
+        if (view.job != NULL && seen.missing > 0 && seen.local == team->rank &&
+            !gba_failover_failed(team))
+            gba_stall_places(&team->watchdog.stall, &view);
         return;
+    }
     snprintf(path, sizeof path, "%s%s", gba_path_name(team->kind),
              gba_failover_failed(team) ? ", failed" : "");
     snprintf(note, sizeof note, "%s%s",

@@ -34,6 +34,29 @@ unknown_host() {
     row_job '+ | 3 | tcp GBA_TEST_APART=1 | early_exit 60 | software=0 fallback>0'
 }
 
+# Two containers of two ranks share a group of a gba-switchd, and the last rank is stopped. Rank 0 reports it, and cannot
+# see the processes of the other container; a rank there says where the missing one is.
+stalled_in_container() {
+    local holders=() options=() i
+    may_unshare --user --map-root-user
+    for i in 0 1; do
+        unshare --user --map-root-user sleep 100 &
+        holders[i]=$!
+    done
+    # shellcheck disable=SC2016 # expanded on each rank
+    wrapper=(sh -c '[ "$OMPI_COMM_WORLD_RANK" -lt 2 ] || set -- "$2" "$@"; target=$1; shift 2
+        [ "$OMPI_COMM_WORLD_RANK" -lt 2 ] || shift
+        exec nsenter --user --preserve-credentials --target "$target" "$@"' sh "${holders[@]}")
+    row_option tcp
+    row_option switch=unix
+    path=("${options[@]}" --mca coll_gba_barrier_verbose 1 -x GBA_TEST_APART=1)
+    stopped_job -np 4 -- stuck 1
+    kill "${holders[@]}"
+    reported_by 1 "MPI_COMM_WORLD .*barrier 6 \\(switch\\) stalled for .*; missing: rank 3 on $(hostname)\$"
+    grep -qE 'MPI_COMM_WORLD .*: rank 3 on .* [(]pid [0-9]+[)]: is stopped, waits in no barrier' "$out" ||
+        fail 'nobody says where rank 3 is'
+}
+
 all_containers() {
     local device
     for device in default sim; do
@@ -43,6 +66,7 @@ all_containers() {
     # The same ranks share a group of a gba-switchd.
     test_case containers-user-switch in_user_namespaces \
         '+ | 4 | switch=unix tcp GBA_TEST_APART=1 | early_exit 60 | switch>0 software=0 | /MPI_COMM_WORLD .*switch: group/'
+    test_alone containers-stalled stalled_in_container
     test_case containers-user-one one_in_user_namespace
     test_case containers-boot-id unknown_host 'boot_id contains no boot ID' \
         'mount -t proc proc /proc && mount --bind /dev/null /proc/sys/kernel/random/boot_id'

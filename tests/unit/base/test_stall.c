@@ -86,6 +86,12 @@ static gba_arrived_t all_arrived(void *ctx, uint32_t member)
     return GBA_ARRIVED_YES;
 }
 
+static gba_arrived_t all_but_last(void *ctx, uint32_t member)
+{
+    (void)ctx;
+    return 3 == member ? GBA_ARRIVED_NO : GBA_ARRIVED_YES;
+}
+
 static gba_status_t count_one(void *ctx, const gba_where_process_t *process)
 {
     (void)process;
@@ -199,6 +205,42 @@ TEST(test_reporter)
     gba_stall_see(&stall, &view, &seen);
     assert_int_equal(seen.arrived, 3);
     assert_int_equal(seen.first, 1);
+    children_end();
+}
+
+/* The lowest member reports, and is on another host: the lowest on the host of the missing one says
+ * where that is. */
+TEST(test_hosts)
+{
+    const uint64_t now = gba_clock_ns();
+    const gba_where_t place = {.id = 9, .number = 7, .since = now, .kind = GBA_WHERE_BARRIER};
+    gba_stall_view_t view = {.name = "work",
+                             .size = 4,
+                             .rank = 1,
+                             .arrived = all_but_last,
+                             .name_member = name_rank,
+                             .job = job};
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+    char expected[128];
+
+    snprintf(job, sizeof job, "hosts-%d", (int)getpid());
+    lines[0] = '\0';
+    child_start(2, &place);
+    child_start(3, NULL);
+    gba_stall_begin(&stall, 7, 0, 0, now);
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.first, 0);
+    assert_int_equal(seen.local, 1);
+    gba_log_set(keep, NULL, GBA_LOG_WARN);
+    gba_stall_places(&stall, &view);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    snprintf(expected, sizeof expected, "work: rank 3 on h (pid %d): waits in no barrier\n",
+             (int)children[3]);
+    assert_string_equal(lines, expected);
+    child_start(0, &place);
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.local, 0);
     children_end();
 }
 
