@@ -37,7 +37,7 @@ contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
 	contrib/bench/hosts contrib/bench/served
-EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
+EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.svg
 
 # A split barrier hides work.
 if BUILD_OMPI
