@@ -18,11 +18,6 @@ contrib_examples_demo_LDADD = $(MPI_LIBS)
 dist_check_SCRIPTS += contrib/maint/check-layers contrib/maint/check-manual
 TESTS += contrib/maint/check-layers contrib/maint/check-manual
 
-EXTRA_DIST += \
-	.ci/run .clang-tidy \
-	contrib/check contrib/maint/check-debian contrib/maint/debian-tests contrib/maint/check-install contrib/maint/check-spec \
-	contrib/demo contrib/gba-env contrib/launcher.sh contrib/lib.sh contrib/lint contrib/packages
-
 # Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
 # fast_path has the addresses that the linker gave, so that they can be compared with callgrind's.
 check_PROGRAMS += contrib/bench/fast_path
@@ -35,9 +30,6 @@ endif
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/HACKING.md contrib/barrier.svg contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
-	contrib/bench/hosts contrib/bench/served
-EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.svg
 
 # A split barrier hides work.
 if BUILD_OMPI
@@ -95,11 +87,6 @@ contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
-EXTRA_DIST += tests/shmem/run-examples \
-	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md
-EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/maint/check-litmus \
-	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
-	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
 dist_pkgdata_SCRIPTS = contrib/packaging/slurm-health
 # A sample for monitoring.
@@ -112,7 +99,6 @@ install-examples:
 		$(INSTALL_DATA) "$$file" "$(DESTDIR)$(examplesdir)/$$file" || exit 1; done
 .PHONY: install-examples
 # The file of the site, which an installation never replaces.
-EXTRA_DIST += contrib/packaging/gba-barrier.conf
 site_file = "$(DESTDIR)$(sysconfdir)/gba-barrier.conf"
 install-site-file:
 	$(MKDIR_P) "$(DESTDIR)$(sysconfdir)"
@@ -124,35 +110,7 @@ if BUILD_OMPI
 install_site_file = install-site-file
 uninstall_site_file = uninstall-site-file
 endif
-EXTRA_DIST += contrib/maint/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
-	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/service-tests contrib/packaging/gba-barrier.spec \
-	contrib/packaging/debian/changelog contrib/packaging/debian/control \
-	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \
-	contrib/packaging/debian/gba-tools.postinst \
-	contrib/packaging/debian/gba-dkms.dkms contrib/packaging/debian/gba-dkms.install \
-	contrib/packaging/debian/gba-dkms.postinst \
-	contrib/packaging/debian/libgba-dev.install contrib/packaging/debian/libgba0.install \
-	contrib/packaging/debian/libgba0.symbols \
-	contrib/packaging/debian/libgba-bootstrap0.install contrib/packaging/debian/libgba-bootstrap0.symbols \
-	contrib/packaging/debian/libopenmpi-gba.install \
-	contrib/packaging/debian/not-installed contrib/packaging/debian/rules \
-	contrib/packaging/debian/source/format
-# Virtual machines.
-EXTRA_DIST += contrib/vm contrib/guest/packages.sh contrib/guest/machine.sh contrib/guest/init \
-	contrib/guest/start contrib/guest/rsh contrib/guest/rshd contrib/guest/host \
-	tests/driver/run tests/driver/guest
-# The Linux driver is no part of the build: kbuild makes it.
-EXTRA_DIST += contrib/driver/README.md contrib/driver/build contrib/driver/Makefile contrib/driver/Kbuild \
-	contrib/driver/dkms.conf contrib/driver/60-gba.rules contrib/driver/gba_driver.h contrib/driver/device.h \
-	contrib/driver/file.h contrib/driver/member.h contrib/driver/calls.c \
-	contrib/driver/control.c contrib/driver/debugfs.c contrib/driver/event.c contrib/driver/file.c \
-	contrib/driver/interrupt.c contrib/driver/join.c contrib/driver/life.c contrib/driver/main.c \
-	contrib/driver/map.c contrib/driver/member.c contrib/driver/alloc.c contrib/driver/revoke.c \
-	contrib/driver/sysfs.c contrib/driver/wait.c
-# GPU members, on a GPU; nvcc builds it.
-EXTRA_DIST += contrib/gpu/check contrib/gpu/h200.txt contrib/gpu/gpu_check.cu
 # libgba without MPI.
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers
 contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c
 contrib_examples_no_mpi_barriers_LDADD = gba/libgba_bootstrap.la gba/libgba.la
-EXTRA_DIST += contrib/examples/no_mpi/README.md contrib/examples/no_mpi/pmi2.c

@@ -63,7 +63,6 @@ gba_libgba_la_LIBADD = gba/libgbacore.la
 gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba.map
 EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
-EXTRA_DIST += gba/libgba.map gba/failover/failover.md
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \
@@ -103,7 +102,6 @@ gba_libgba_bootstrap_la_LIBADD = gba/libgbaboot.la gba/libgba.la $(PMIX_LIBS) -l
 gba_libgba_bootstrap_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba_bootstrap.map
 EXTRA_gba_libgba_bootstrap_la_DEPENDENCIES = gba/libgba_bootstrap.map
-EXTRA_DIST += gba/libgba_bootstrap.map
 gbainclude_HEADERS += gba/bootstrap.h gba/bootstrap_plugin.h
 # The bootstraps that link with Open MPI: loaded by libgba_bootstrap when they are chosen.
 if BUILD_OMPI
@@ -125,13 +123,11 @@ gba_libgba_gpu_la_LIBADD = gba/libgbagpu.la gba/libgba.la -lpthread -ldl
 gba_libgba_gpu_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba_gpu.map
 EXTRA_gba_libgba_gpu_la_DEPENDENCIES = gba/libgba_gpu.map
-EXTRA_DIST += gba/libgba_gpu.map
 gbainclude_HEADERS += gba/gpu.h gba/gpu_member.h gba/gpu.cuh
 
 # The manual pages of section 3 are made from the comments of the public headers. Only the script knows their
 # names, so automake does not install them.
 man3dir = $(mandir)/man3
-EXTRA_DIST += gba/man/man3-read.awk gba/man/man3-write.awk
 CLEANFILES += gba/man/man3.stamp
 gba/man/man3.stamp: gba/man/man3-read.awk gba/man/man3-write.awk gba/man/libgba.7 $(gbainclude_HEADERS)
 	$(AM_V_GEN)rm -rf gba/man/man3 && $(MKDIR_P) gba/man/man3 && \

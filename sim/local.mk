@@ -10,12 +10,6 @@ sim_libgbamodel_la_SOURCES = \
 # For test benches: the model in C, behind gba_dut.h.
 modeldir = $(pkgdatadir)/spec
 nobase_dist_model_DATA = $(sim_libgbamodel_la_SOURCES) gba/base/order.h gba/spec/gba_regs.h
-# The device as RTL. contrib/maint/check-rtl builds it.
-EXTRA_DIST += sim/rtl/rtl.mk sim/rtl/gba_memory.sv sim/rtl/gba_decode.sv sim/rtl/gba_first.sv sim/rtl/gba_arbiter.sv \
-	sim/rtl/gba_arrival.sv sim/rtl/gba_egress.sv sim/rtl/gba_walker.sv sim/rtl/gba_device.sv \
-	sim/rtl/firmware.h sim/rtl/rtl.h sim/rtl/adapter.cc \
-	sim/rtl/README.md sim/rtl/formal/gba_proof.sv sim/rtl/formal/gba_parts.sv sim/rtl/formal/prove sim/rtl/diagrams \
-	sim/rtl/block.svg sim/rtl/arrival.svg sim/rtl/release.svg sim/rtl/next.svg
 
 # The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and
 # the tests.
@@ -64,8 +58,6 @@ sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
 	$(AM_V_GEN)$(MKDIR_P) sim/switch && \
 	sed 's|@sbindir[@]|$(sbindir)|; s|@docdir[@]|$(docdir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && \
 	mv $@.tmp $@
-EXTRA_DIST += sim/switch/gba-switchd.service.in sim/switch/gba-switchd.conf sim/switch/gba-switchd-tcp.conf \
-	gba/man/gba-switchd.8
 CLEANFILES += sim/switch/gba-switchd.service
 # gba_diag needs no libevent, but it is of use only with a gba-switchd.
 if HAVE_LIBEVENT
@@ -73,7 +65,6 @@ bin_PROGRAMS += sim/switch/gba_diag
 endif
 sim_switch_gba_diag_SOURCES = sim/switch/diag/diag.h sim/switch/diag/diag.c sim/switch/diag/connect.c
 sim_switch_gba_diag_LDADD = gba/libgbacore.la
-EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT
 man_MANS += gba/man/gba-switchd.8 gba/man/gba_diag.1
 # systemd reads both below /usr and /usr/local.

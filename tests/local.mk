@@ -88,7 +88,6 @@ check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif
 tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
-EXTRA_DIST += tests/driver/compat.c tests/driver/driver_test.h
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_absence tests/switch/test_daemon \
 	tests/switch/test_hostile tests/switch/test_late tests/switch/test_load \
@@ -166,7 +165,6 @@ tests_unit_dev_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_
 tests_unit_dev_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 tests_unit_base_test_place_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_base_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
-EXTRA_DIST += tests/unit/dev/two_packages.xml
 
 # What several of them share. The linker replaces functions of the library by those of a test.
 GBA_FAKE_KERNEL = tests/unit/dev/fake_kernel.h tests/unit/dev/fake_kernel.c tests/unit/dev/kernel.h \
@@ -399,12 +397,6 @@ dist_check_SCRIPTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/te
 	tests/unit/predict/test_gba_predict tests/unit/test_runner tests/unit/base/test_wire
 TESTS += contrib/fuzz contrib/maint/check-rules tests/unit/tools/test_gba_info \
 	tests/unit/predict/test_gba_predict tests/unit/test_runner tests/unit/base/test_wire
-EXTRA_DIST += tests/switch/corpus/batch tests/switch/corpus/notify \
-	tests/switch/corpus/round tests/switch/corpus/round-link-down tests/switch/corpus/status \
-	tests/switch/corpus/tcp tests/switch/fuzz_switch.c tests/fuzz/fuzz_model.c
-EXTRA_DIST += contrib/maint/check-rtl contrib/maint/rdl.awk gba/spec/map.awk tests/rtl/faulty.c \
-	tests/rtl/overlap.h
-EXTRA_DIST += gba/algo/README.md
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
 GBA_MPI_TESTS = tests/mpi/alerts tests/mpi/churn tests/mpi/colls tests/mpi/death \
@@ -442,16 +434,6 @@ tests_mpi_posted_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
-EXTRA_DIST += tests/README.md tests/limit.h tests/load.sh tests/suite.h tests/unit/base/file_limit.h \
-	tests/unit/pair.h tests/unit/measured_cores.h
-EXTRA_DIST += tests/golden.sh tests/golden/barriers tests/golden/gba-env tests/golden/gba-switchd \
-	tests/golden/gba_diag tests/golden/gba_info tests/golden/gba_perf tests/golden/gba_predict
-EXTRA_DIST += tests/cluster tests/lacks.sh tests/mpi/cases.sh tests/mpi/containers.sh \
-	tests/mpi/domains.sh tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh \
-	tests/mpi/lacks.sh tests/mpi/messages.sh tests/mpi/random.sh tests/mpi/releases.sh \
-	tests/mpi/run tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/software.sh \
-	tests/mpi/stalls.sh tests/mpi/switch.sh tests/mpi/trials.sh tests/mpi/unusable.sh \
-	tests/own_dev tests/rows.sh tests/runner.sh tests/switchd.sh
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several. -rpath: else libtool makes an archive.
@@ -502,7 +484,6 @@ tests_shmem_preload_la_LIBADD = -ldl
 tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-EXTRA_DIST += tests/shmem/run
 
 # Bootstraps, with real processes.
 check_PROGRAMS += tests/bootstrap/exchange tests/bootstrap/gpu
@@ -520,7 +501,6 @@ tests_bootstrap_in_mpi_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(MPI_LIBS)
 tests_bootstrap_other_library_la_SOURCES = tests/bootstrap/other_library.c
 tests_bootstrap_other_library_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_bootstrap_other_library_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-EXTRA_DIST += tests/bootstrap/run tests/slurm/run
 
 # GPU members, with a CUDA driver of the tests.
 check_LTLIBRARIES += tests/gpu/fake/libcuda.la

@@ -56,4 +56,3 @@ GBA_OTHER_UNIT_TESTS += tests/unit/perf/test_perf_recorder
 tests_unit_perf_test_perf_recorder_SOURCES = tests/unit/perf/test_perf_recorder.c contrib/perf/recorder.h \
 	contrib/perf/recorder.c contrib/perf/recorder_parts.h contrib/perf/recorder_parts.c
 tests_unit_perf_test_perf_recorder_LDADD = $(CMOCKA_LIBS) -lpthread -lm
-EXTRA_DIST += tests/perf/run tests/perf/program tests/perf/perf.sh tests/perf/barriers.F90

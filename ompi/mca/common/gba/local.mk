@@ -32,8 +32,3 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = gba/base/json.h gba/base/json.c \
 	gba/base/batch_job.c gba/base/process.c gba/base/mca_names.h gba/base/mca_names.c gba/base/near.h
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_SYSCONFDIR='"$(sysconfdir)"'
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
-# Headers that Open MPI 5.0 and 6.0 include and do not install.
-EXTRA_DIST += \
-	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_mutex.h \
-	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_threads.h \
-	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_tsd.h

@@ -21,7 +21,3 @@ mca_scoll_gba_la_LDFLAGS = -module $(OMPI_LDFLAGS)
 mca_scoll_gba_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la \
 	$(OSHMEM_LIBS) $(OMPI_LIBS) -ldl
 endif
-EXTRA_DIST += \
-	oshmem/mca/scoll/gba/README.md \
-	oshmem/mca/scoll/gba/shim/ompi/include/mpi.h \
-	oshmem/mca/scoll/gba/shim/oshmem/include/shmem.h
