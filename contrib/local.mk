@@ -6,11 +6,9 @@ if HAVE_OPENMP
 noinst_PROGRAMS += contrib/examples/cores
 endif
 endif
-contrib_examples_cores_SOURCES = contrib/examples/cores.c
 contrib_examples_cores_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_examples_cores_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 contrib_examples_cores_LDADD = gba/libgba.la $(MPI_LIBS)
-contrib_examples_demo_SOURCES = contrib/examples/demo.c
 contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_demo_LDADD = $(MPI_LIBS)
 
@@ -27,7 +25,6 @@ contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI
 check_PROGRAMS += contrib/bench/wakeup
 endif
-contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 
@@ -35,7 +32,6 @@ contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 if BUILD_OMPI
 noinst_PROGRAMS += contrib/examples/overlap
 endif
-contrib_examples_overlap_SOURCES = contrib/examples/overlap.c
 contrib_examples_overlap_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_overlap_LDADD = $(MPI_LIBS)
 
@@ -48,25 +44,17 @@ endif
 noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
 	contrib/examples/moe_dispatch/moe_dispatch
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
-	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
-	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
-	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
-	contrib/examples/kv_shuffle/operator.c contrib/examples/kv_shuffle/operator.h \
-	contrib/examples/pool.c contrib/examples/pool.h
+	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/model.c \
+	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/plan.c \
+	contrib/examples/kv_shuffle/operator.c contrib/examples/pool.c
 contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_examples_kv_shuffle_kv_shuffle_LDADD = gba/libgba.la -lpthread $(GBA_OSHMEM_LIBS)
 contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
-	contrib/examples/moe_dispatch/step.c \
-	contrib/examples/moe_dispatch/dispatch.c contrib/examples/moe_dispatch/combine.c \
-	contrib/examples/moe_dispatch/phases.h \
-	contrib/examples/moe_dispatch/sync.c contrib/examples/moe_dispatch/sync.h \
-	contrib/examples/moe_dispatch/pe.c contrib/examples/moe_dispatch/pe.h \
-	contrib/examples/moe_dispatch/nodes.c contrib/examples/moe_dispatch/nodes.h \
-	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
-	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
-	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h \
-	contrib/examples/pool.c contrib/examples/pool.h
+	contrib/examples/moe_dispatch/step.c contrib/examples/moe_dispatch/dispatch.c \
+	contrib/examples/moe_dispatch/combine.c contrib/examples/moe_dispatch/sync.c \
+	contrib/examples/moe_dispatch/pe.c contrib/examples/moe_dispatch/nodes.c \
+	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/product.c \
+	contrib/examples/moe_dispatch/experts.c contrib/examples/pool.c
 contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
 contrib_examples_moe_dispatch_moe_dispatch_LDADD = gba/libgba.la -lpthread $(BLAS_LIBS) $(GBA_OSHMEM_LIBS) -lm
 endif
@@ -74,17 +62,14 @@ endif
 # are plain C.
 GBA_OTHER_UNIT_TESTS += contrib/examples/moe_dispatch/test_plain
 contrib_examples_moe_dispatch_test_plain_SOURCES = contrib/examples/moe_dispatch/test_plain.c \
-	contrib/examples/moe_dispatch/nodes.c contrib/examples/moe_dispatch/nodes.h \
-	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
-	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
-	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h
+	contrib/examples/moe_dispatch/nodes.c contrib/examples/moe_dispatch/model.c \
+	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/experts.c
 # Without a BLAS: its loop is for other machines.
 contrib_examples_moe_dispatch_test_plain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS) -lm
 GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan
 contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
-	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
+	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/plan.c
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
 # Packages: contrib/packaging/README.md describes each.
@@ -112,5 +97,4 @@ uninstall_site_file = uninstall-site-file
 endif
 # libgba without MPI.
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers
-contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c
 contrib_examples_no_mpi_barriers_LDADD = gba/libgba_bootstrap.la gba/libgba.la

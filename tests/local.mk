@@ -52,8 +52,8 @@ check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_S
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 endif
 tests/unit/%.$(OBJEXT) tests/conformance/%.$(OBJEXT) tests/switch/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
-$(GBA_UNIT_TESTS): private LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
-$(GBA_UNIT_TESTS): gba/libgbacore.la
+$(GBA_UNIT_TESTS): private LDADD = tests/unit/libshared.a gba/libgbacore.la $(CMOCKA_LIBS)
+$(GBA_UNIT_TESTS): tests/unit/libshared.a gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) -ldl
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
 GBA_LOCKSTEP = tests/rtl/liblockstep.la tests/rtl/libfirmware.la
@@ -100,33 +100,20 @@ endif
 endif
 dist_check_SCRIPTS += tests/switch/test_diag tests/switch/test_service
 TESTS += tests/switch/test_diag tests/switch/test_service
-GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
-tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
-tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
-tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h \
-	tests/switch/jobs.c $(GBA_DAEMON_PEER)
-tests_switch_test_late_SOURCES = tests/switch/test_late.c tests/switch/jobs.h \
-	tests/switch/jobs.c $(GBA_DAEMON_PEER)
+tests_switch_libpeer_a_SOURCES = tests/switch/peer.c tests/switch/jobs.c tests/switch/vfio_test.c
 tests/switch/test_absence.$(OBJEXT) tests/switch/test_late.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
-tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
-tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
-tests_switch_test_owners_SOURCES = tests/switch/test_owners.c $(GBA_DAEMON_PEER)
-tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c $(GBA_DAEMON_PEER) \
-	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio/wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
-$(GBA_DAEMON_TESTS): private LDADD = gba/libgbatext.la sim/libgbaprotocol.la $(CMOCKA_LIBS)
-$(GBA_DAEMON_TESTS): gba/libgbatext.la sim/switch/gba-switchd$(EXEEXT) sim/switch/gba_diag$(EXEEXT) sim/libgbaprotocol.la
+$(GBA_DAEMON_TESTS): private LDADD = tests/switch/libpeer.a gba/libgbatext.la sim/libgbaprotocol.la $(CMOCKA_LIBS)
+$(GBA_DAEMON_TESTS): tests/switch/libpeer.a gba/libgbatext.la sim/switch/gba-switchd$(EXEEXT) sim/switch/gba_diag$(EXEEXT) sim/libgbaprotocol.la
 $(GBA_SWITCH_TESTS): private LDADD = gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_SWITCH_TESTS): gba/libgbatext.la sim/libgbaprotocol.la sim/libgbamodel.la
-tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE)
-tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE) sim/switch/option_values.c
-tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE) $(GBA_SWITCH_REPORT) \
-	gba/base/process.h gba/base/process.c
+tests_switch_test_core_SOURCES = tests/switch/test_core.c $(GBA_SWITCH_CORE)
+tests_switch_test_latency_SOURCES = tests/switch/test_latency.c $(GBA_SWITCH_CORE) \
+	sim/switch/option_values.c
+tests_switch_test_report_SOURCES = tests/switch/test_report.c $(GBA_SWITCH_CORE) $(GBA_SWITCH_REPORT) \
+	gba/base/process.c
 tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
 tests_switch_test_report_LDADD = gba/libgbatext.la sim/libgbamodel.la $(CMOCKA_LIBS)
@@ -140,10 +127,8 @@ check_PROGRAMS += $(GBA_VFIO_TESTS)
 TESTS += $(GBA_VFIO_TESTS)
 endif
 endif
-GBA_VFIO_BENCH = tests/switch/vfio_bench.h tests/switch/vfio_bench.c tests/switch/vfio_test.h \
-	tests/switch/vfio_test.c $(GBA_VFIO_DEVICE)
-tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/vfio/wire.h \
-	sim/switch/vfio/wire.c
+GBA_VFIO_BENCH = tests/switch/vfio_bench.c tests/switch/vfio_test.c $(GBA_VFIO_DEVICE)
+tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/vfio/wire.c
 tests_switch_test_vfio_device_SOURCES = tests/switch/test_vfio_device.c $(GBA_VFIO_BENCH)
 tests_switch_test_vfio_effects_SOURCES = tests/switch/test_vfio_effects.c $(GBA_VFIO_BENCH)
 tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs
@@ -166,9 +151,12 @@ tests_unit_dev_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LI
 tests_unit_base_test_place_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_base_test_place_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 
-# What several of them share. The linker replaces functions of the library by those of a test.
-GBA_FAKE_KERNEL = tests/unit/dev/fake_kernel.h tests/unit/dev/fake_kernel.c tests/unit/dev/kernel.h \
-	tests/unit/dev/fake_driver.h tests/unit/dev/fake_driver.c
+# What several of them share.
+GBA_FAKE_KERNEL = tests/unit/dev/fake_kernel.c tests/unit/dev/fake_driver.c
+EXTRA_LIBRARIES = tests/unit/libshared.a tests/switch/libpeer.a
+CLEANFILES += $(EXTRA_LIBRARIES)
+tests_unit_libshared_a_SOURCES = $(GBA_FAKE_KERNEL) tests/unit/team/thread_oob.c tests/unit/team/team_harness.c \
+	tests/unit/team/harness_device.c tests/unit/team/harness_net.c tests/unit/failover/notification_harness.c
 # The Linux driver, without the headers of the kernel, which tests/unit/dev/kernel.h replaces.
 GBA_FAKE_DRIVER = $(addprefix $(srcdir)/contrib/driver/,gba_driver.h device.h file.h member.h event.c map.c \
 	revoke.c control.c member.c life.c join.c wait.c alloc.c calls.c file.c)
@@ -178,11 +166,7 @@ CLEANFILES += tests/unit/dev/driver.h
 GBA_FAKE_DRIVER_OBJECTS = tests/unit/dev/fake_driver.$(OBJEXT) tests/unit/dev/gpu_test_gpu-fake_driver.$(OBJEXT)
 $(GBA_FAKE_DRIVER_OBJECTS): private AM_CPPFLAGS += -I$(builddir)
 $(GBA_FAKE_DRIVER_OBJECTS): tests/unit/dev/driver.h
-GBA_THREAD_OOB = tests/unit/team/thread_oob.c tests/unit/team/thread_oob.h
-GBA_TEAM_HARNESS = tests/unit/team/team_harness.c tests/unit/team/team_harness.h \
-	tests/unit/team/harness_device.c tests/unit/team/harness_net.c \
-	tests/unit/failover/notification_harness.c tests/unit/failover/notification_harness.h \
-	tests/unit/stall_log.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
+# The linker replaces functions of the library, and of the C library, by those of a test.
 GBA_TEAM_TESTS = tests/unit/team/test_cores tests/unit/failover/test_degraded tests/unit/agree/test_domains \
 	tests/unit/failover/test_domains_failover tests/unit/path/test_hierarchy \
 	tests/unit/path/test_hierarchy_failures tests/unit/agree/test_predict tests/unit/failover/test_renegotiate \
@@ -190,83 +174,60 @@ GBA_TEAM_TESTS = tests/unit/team/test_cores tests/unit/failover/test_degraded te
 	tests/unit/team/test_team tests/unit/agree/test_trial tests/unit/agree/test_trial_faults \
 	tests/unit/agree/test_trial_short
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
-# Those with GBA_THREAD_OOB.
+# Those with thread_oob.c.
 $(GBA_TEAM_TESTS) tests/unit/dev/test_cdev_revoke tests/unit/failover/test_retry \
 tests/unit/team/test_wait tests/unit/team/test_watchdog: \
 	private AM_LDFLAGS += -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
+tests_unit_base_test_order_LDFLAGS = -Wl,--wrap=syscall
+tests_unit_bootstrap_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
+tests_unit_base_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
+tests_unit_switch_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
+tests_unit_transport_test_segment_LDFLAGS = -Wl,--wrap=fallocate
+tests_unit_shm_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
+tests_unit_failover_test_retry_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
+tests_unit_team_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
+tests_unit_agree_test_agree_loop_LDFLAGS = -Wl,--wrap=gba_host_get
+tests_unit_team_test_software_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
+tests_unit_base_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
+	-Wl,--wrap=gba_team_agree,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
+tests_unit_agree_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait \
+	-Wl,--wrap=thread_oob_barrier
+tests_unit_agree_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
+tests_unit_failover_test_failover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_graph_next,--wrap=gba_graph_adjacent \
+	-Wl,--wrap=gba_tree_parent,--wrap=gba_tree_members \
+	-Wl,--wrap=gba_path_hybrid_withdraw,--wrap=gba_path_hybrid_peers
 
 # gba_info but its main.
-tests_unit_tools_test_info_SOURCES = tests/unit/tools/test_info.c gba/tools/info.h gba/tools/info_device.c \
+tests_unit_tools_test_info_SOURCES = tests/unit/tools/test_info.c gba/tools/info_device.c \
 	gba/tools/info_health.c gba/tools/info_list.c gba/tools/info_jobs.c gba/tools/info_params.c \
 	gba/tools/info_path.c gba/tools/info_report.c gba/base/mca_names.c
 tests_unit_tools_test_info_LDADD = gba/libgbagpu.la gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
-tests_unit_algo_test_exchange_SOURCES = tests/unit/algo/test_exchange.c tests/unit/search.h \
-	gba/algo/exchange.h gba/algo/exchange.c
+tests_unit_algo_test_exchange_SOURCES = tests/unit/algo/test_exchange.c gba/algo/exchange.c
 tests_unit_algo_test_exchange_LDADD = $(CMOCKA_LIBS)
-tests_unit_base_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
-tests_unit_bootstrap_test_signals_SOURCES = tests/unit/bootstrap/test_signals.c tests/unit/own_file.h \
-	gba/bootstrap/signals.c gba/bootstrap/mesh.c gba/bootstrap/pending.c \
-	gba/bootstrap/address.c gba/bootstrap/wire.c gba/bootstrap/settings.c
+tests_unit_bootstrap_test_signals_SOURCES = tests/unit/bootstrap/test_signals.c gba/bootstrap/signals.c \
+	gba/bootstrap/mesh.c gba/bootstrap/pending.c gba/bootstrap/address.c gba/bootstrap/wire.c \
+	gba/bootstrap/settings.c
 tests_unit_bootstrap_test_signals_CPPFLAGS = $(AM_CPPFLAGS)
-tests_unit_bootstrap_test_boot_serve_SOURCES = tests/unit/bootstrap/test_boot_serve.c tests/unit/own_file.h \
+tests_unit_bootstrap_test_boot_serve_SOURCES = tests/unit/bootstrap/test_boot_serve.c \
 	gba/bootstrap/serve.c gba/bootstrap/fail.c gba/bootstrap/wire.c
-tests_unit_bootstrap_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
 tests_unit_bootstrap_test_boot_serve_CPPFLAGS = $(AM_CPPFLAGS)
-tests_unit_base_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
-
-# The client of gba-switchd, against a switch that the test scripts.
-GBA_SWITCH_SCRIPT = tests/unit/switch/switch_members.h tests/unit/switch/switch_script.h tests/unit/log_catch.h
-tests_unit_switch_test_switch_client_SOURCES = tests/unit/switch/test_switch_client.c $(GBA_SWITCH_SCRIPT)
-tests_unit_switch_test_switch_connect_SOURCES = tests/unit/switch/test_switch_connect.c $(GBA_SWITCH_SCRIPT)
-tests_unit_switch_test_switch_wait_SOURCES = tests/unit/switch/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
-tests_unit_switch_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
-
-# Software barriers: the algorithms against an adversary.
-tests_unit_algo_test_algo_SOURCES = tests/unit/algo/test_algo.c tests/unit/algo/algo_harness.h \
-	tests/unit/algo/algo_search.h tests/unit/search.h tests/unit/algo/algo_mutants.h
-tests_unit_transport_test_segment_SOURCES = tests/unit/transport/test_segment.c tests/unit/own_file.h \
-	tests/unit/log_catch.h
-tests_unit_transport_test_segment_LDFLAGS = -Wl,--wrap=fallocate
-
-# The simulator: real processes, killed ones, and every option.
-tests_unit_shm_test_sim_SOURCES = tests/unit/shm/test_sim.c tests/unit/shm/sim_test.h
-tests_unit_shm_test_sim_find_SOURCES = tests/unit/shm/test_sim_find.c tests/unit/shm/sim_test.h
-tests_unit_shm_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
-tests_unit_shm_test_sim_port_SOURCES = tests/unit/shm/test_sim_port.c tests/unit/shm/sim_test.h
-tests_unit_shm_test_sim_fault_SOURCES = tests/unit/shm/test_sim_fault.c tests/unit/shm/sim_test.h \
-	tests/unit/log_catch.h
-tests_unit_shm_test_sim_alloc_SOURCES = tests/unit/shm/test_sim_alloc.c tests/unit/shm/sim_test.h
-
-tests_unit_model_test_model_SOURCES = tests/unit/model/test_model.c tests/unit/model/model_bench.h
-tests_unit_model_test_model_errors_SOURCES = tests/unit/model/test_model_errors.c tests/unit/model/model_bench.h
-tests_unit_model_test_model_rounds_SOURCES = tests/unit/model/test_model_rounds.c tests/unit/model/model_bench.h
-tests_unit_model_test_control_SOURCES = tests/unit/model/test_control.c tests/unit/model/model_bench.h
-tests_unit_model_test_ports_SOURCES = tests/unit/model/test_ports.c tests/unit/model/model_bench.h
-tests_unit_model_test_control_search_SOURCES = tests/unit/model/test_control_search.c \
-	tests/unit/model/control_search.h tests/unit/search.h
 
 # One suite for every backend: the simulator, and /dev/gbaN on a fake kernel. And
 # every error of every call of the latter.
-tests_conformance_conformance_SOURCES = $(GBA_FAKE_KERNEL) \
-	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
-	tests/conformance/backends.c \
-	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
+GBA_CONFORMANCE = tests/conformance/main.c tests/conformance/bench.c tests/conformance/life.c \
+	tests/conformance/rounds.c tests/conformance/registers.c
+tests_conformance_conformance_SOURCES = $(GBA_CONFORMANCE) tests/conformance/backends.c
 # The same on gba-switchd, which it starts.
-tests_conformance_conformance_switch_SOURCES = \
-	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
-	tests/conformance/backends_switch.c \
-	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
-GBA_SWITCH_CONFORMANCE = tests/conformance/conformance_switch
+tests_conformance_conformance_switch_SOURCES = $(GBA_CONFORMANCE) tests/conformance/backends_switch.c
 # The same on a device file: make conformance DEVICE=/dev/gba0.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/conformance/conformance_device
 endif
-tests_conformance_conformance_device_SOURCES = \
-	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
-	tests/conformance/backends_device.c \
-	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
+tests_conformance_conformance_device_SOURCES = $(GBA_CONFORMANCE) tests/conformance/backends_device.c
 tests_conformance_conformance_device_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 .PHONY: conformance
 conformance: tests/conformance/conformance_device
@@ -280,68 +241,8 @@ conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/test_overlap
 gba-switchd-rtl: all
 	$(MKDIR_P) rtl && $(MAKE) -C rtl -f $(abs_top_srcdir)/sim/rtl/rtl.mk TOP=$(abs_top_srcdir) BUILD=$(abs_builddir) $@
 if HAVE_LIBEVENT
-$(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
+tests/conformance/conformance_switch: sim/switch/gba-switchd$(EXEEXT)
 endif
-GBA_CDEV_TEST = tests/unit/dev/cdev_test.h tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
-tests_unit_dev_test_cdev_SOURCES = tests/unit/dev/test_cdev.c $(GBA_CDEV_TEST)
-tests_unit_dev_test_cdev_flags_SOURCES = tests/unit/dev/test_cdev_flags.c $(GBA_CDEV_TEST)
-tests_unit_dev_test_cdev_open_SOURCES = tests/unit/dev/test_cdev_open.c $(GBA_CDEV_TEST)
-tests_unit_dev_test_cdev_owners_SOURCES = tests/unit/dev/test_cdev_owners.c $(GBA_CDEV_TEST)
-tests_unit_dev_test_cdev_revoke_SOURCES = tests/unit/dev/test_cdev_revoke.c $(GBA_CDEV_TEST) \
-	$(GBA_THREAD_OOB)
-
-# The engine: agreement of threads as members, the processes of a node, and a member without memory.
-tests_unit_base_test_base_SOURCES = tests/unit/base/test_base.c tests/unit/log_catch.h
-tests_unit_dev_test_device_SOURCES = tests/unit/dev/test_device.c tests/unit/log_catch.h
-tests_unit_base_test_host_SOURCES = tests/unit/base/test_host.c tests/unit/log_catch.h
-tests_unit_team_test_runtime_SOURCES = tests/unit/team/test_runtime.c
-tests_unit_team_test_team_SOURCES = tests/unit/team/test_team.c $(GBA_TEAM_HARNESS)
-tests_unit_failover_test_retry_SOURCES = tests/unit/failover/test_retry.c $(GBA_THREAD_OOB)
-tests_unit_failover_test_retry_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
-tests_unit_team_test_cores_SOURCES = tests/unit/team/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
-tests_unit_team_test_wait_SOURCES = tests/unit/team/test_wait.c $(GBA_THREAD_OOB)
-tests_unit_team_test_watchdog_SOURCES = tests/unit/team/test_watchdog.c tests/unit/stall_log.h \
-	$(GBA_THREAD_OOB)
-tests_unit_team_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
-tests_unit_agree_test_plan_SOURCES = tests/unit/agree/test_plan.c
-tests_unit_agree_test_cost_SOURCES = tests/unit/agree/test_cost.c
-tests_unit_agree_test_agree_loop_SOURCES = tests/unit/agree/test_agree_loop.c tests/unit/log_catch.h
-tests_unit_agree_test_agree_loop_LDFLAGS = -Wl,--wrap=gba_host_get
-
-# Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
-# domain: their paths, and refusals. Renegotiation of teams without a group;
-# teams whose device has failed, before they can agree on another path.
-tests_unit_team_test_software_SOURCES = tests/unit/team/test_software.c $(GBA_TEAM_HARNESS)
-tests_unit_team_test_software_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get
-tests_unit_path_test_hierarchy_SOURCES = tests/unit/path/test_hierarchy.c $(GBA_TEAM_HARNESS)
-tests_unit_path_test_hierarchy_failures_SOURCES = tests/unit/path/test_hierarchy_failures.c \
-	$(GBA_TEAM_HARNESS)
-tests_unit_agree_test_predict_SOURCES = tests/unit/agree/test_predict.c $(GBA_TEAM_HARNESS)
-tests_unit_agree_test_steer_SOURCES = tests/unit/agree/test_steer.c $(GBA_TEAM_HARNESS)
-tests_unit_agree_test_domains_SOURCES = tests/unit/agree/test_domains.c $(GBA_TEAM_HARNESS)
-tests_unit_failover_test_renegotiate_SOURCES = tests/unit/failover/test_renegotiate.c $(GBA_TEAM_HARNESS)
-tests_unit_base_test_resources_SOURCES = tests/unit/base/test_resources.c $(GBA_TEAM_HARNESS)
-tests_unit_base_test_resources_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_team_create \
-	-Wl,--wrap=gba_team_agree,--wrap=malloc,--wrap=calloc,--wrap=realloc \
-	-Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
-tests_unit_agree_test_trial_SOURCES = tests/unit/agree/test_trial.c $(GBA_TEAM_HARNESS)
-tests_unit_agree_test_trial_faults_SOURCES = tests/unit/agree/test_trial_faults.c $(GBA_TEAM_HARNESS)
-tests_unit_agree_test_trial_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait \
-	-Wl,--wrap=thread_oob_barrier
-tests_unit_agree_test_trial_short_SOURCES = tests/unit/agree/test_trial_short.c $(GBA_TEAM_HARNESS)
-tests_unit_agree_test_trial_short_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_barrier_wait
-tests_unit_failover_test_degraded_SOURCES = tests/unit/failover/test_degraded.c $(GBA_TEAM_HARNESS)
-tests_unit_failover_test_domains_failover_SOURCES = tests/unit/failover/test_domains_failover.c $(GBA_TEAM_HARNESS)
-
-# The end of a dead device's rounds, also on another graph.
-tests_unit_failover_test_failover_SOURCES = tests/unit/failover/test_failover.c tests/unit/failover/failover_graph.h \
-	tests/unit/failover/failover_harness.h tests/unit/failover/failover_members.h tests/unit/failover/failover_kept.h \
-	tests/unit/failover/failover_search.h tests/unit/search.h
-tests_unit_failover_test_failover_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_graph_next,--wrap=gba_graph_adjacent \
-	-Wl,--wrap=gba_tree_parent,--wrap=gba_tree_members \
-	-Wl,--wrap=gba_path_hybrid_withdraw,--wrap=gba_path_hybrid_peers
-tests_unit_failover_test_facts_SOURCES = tests/unit/failover/test_facts.c tests/unit/ompi/notifications_count.h
 
 # The notifications of the components, with a substitute for the PML.
 if BUILD_OMPI
@@ -351,7 +252,7 @@ TESTS += tests/unit/ompi/test_notifications
 endif
 endif
 tests_unit_ompi_test_notifications_SOURCES = tests/unit/ompi/test_notifications.c \
-	tests/unit/ompi/notification_stubs.h ompi/mca/common/gba/notifications.c
+	ompi/mca/common/gba/notifications.c
 tests_unit_ompi_test_notifications_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_ompi_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_unit_ompi_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
@@ -372,17 +273,16 @@ tests_unit_path_test_algo_tsan_SOURCES = tests/unit/path/test_algo_tsan.c gba/tr
 	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c gba/base/process.c
 tests_unit_path_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_team_test_cores_tsan_SOURCES = tests/unit/team/test_cores_tsan.c gba/team/cores.c \
-	gba/team/cores_steps.h gba/team/wait.c gba/base/log.c gba/base/status.c gba/base/park.c \
-	gba/base/params.c gba/base/processors.c gba/base/traffic.c gba/transport/shm.c \
-	gba/algo/algorithms.c gba/base/stall.c gba/base/where.c gba/base/open_files.c gba/base/process.c \
-	gba/base/memory_file.c
+	gba/team/wait.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/params.c \
+	gba/base/processors.c gba/base/traffic.c gba/transport/shm.c gba/algo/algorithms.c gba/base/stall.c \
+	gba/base/where.c gba/base/open_files.c gba/base/process.c gba/base/memory_file.c
 tests_unit_team_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_gpu_test_gpu_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_failover_test_failover_tsan_SOURCES = tests/unit/failover/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_failover_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_ompi_test_notifications_tsan_SOURCES = tests/unit/ompi/test_notifications_tsan.c \
-	tests/unit/ompi/notification_stubs.h ompi/mca/common/gba/notifications.c
+	ompi/mca/common/gba/notifications.c
 tests_unit_ompi_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 # -Wno-tsan (not in clang): the sanitizer does not model the fence behind a sent message, and
 # none is sent here.
@@ -414,8 +314,7 @@ check_LIBRARIES += tests/mpi/libtest.a
 check_LTLIBRARIES += tests/mpi/broken.la tests/mpi/hosts_preload.la tests/mpi/abi_preload.la \
 	tests/mpi/lack_preload.la
 endif
-tests_mpi_libtest_a_SOURCES = tests/program.h tests/program.c tests/mpi/test.h tests/mpi/test.c \
-	tests/mpi/proof.h tests/mpi/proof.c
+tests_mpi_libtest_a_SOURCES = tests/program.c tests/mpi/test.c tests/mpi/proof.c
 tests/program.$(OBJEXT): private AM_CPPFLAGS += -DGBA_TEST_SOURCES='"$(abs_top_srcdir)/tests"'
 tests/program.$(OBJEXT) tests/mpi/%.$(OBJEXT) tests/mpi/%.lo: private AM_CPPFLAGS += $(MPI_CPPFLAGS)
 # --undefined: for --help, also in a program that uses nothing else of the library.
@@ -438,18 +337,14 @@ tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several. -rpath: else libtool makes an archive.
 GBA_PRELOAD_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-tests_mpi_broken_la_SOURCES = tests/mpi/broken.c
 tests_mpi_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
-tests_mpi_hosts_preload_la_SOURCES = tests/mpi/hosts_preload.c
 tests_mpi_hosts_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_hosts_preload_la_LIBADD = -ldl
-tests_mpi_lack_preload_la_SOURCES = tests/mpi/lack_preload.c
 tests_mpi_lack_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_lack_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fno-builtin
 tests_mpi_lack_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_lack_preload_la_LIBADD = -ldl
-tests_mpi_abi_preload_la_SOURCES = tests/mpi/abi_preload.c
 tests_mpi_abi_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_abi_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_abi_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
@@ -465,23 +360,19 @@ check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
 check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/preload.la
 endif
-tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test.h \
-	tests/shmem/test.c
+tests_shmem_libtest_a_SOURCES = tests/program.c tests/shmem/test.c
 tests/shmem/%.$(OBJEXT): private AM_CPPFLAGS += $(MPI_CPPFLAGS)
 $(GBA_SHMEM_TESTS): private LDADD = tests/shmem/libtest.a $(GBA_OSHMEM_LIBS) -lpthread
 $(GBA_SHMEM_TESTS): tests/shmem/libtest.a
 tests_shmem_cores_LDADD = gba/libgba.la tests/shmem/libtest.a $(GBA_OSHMEM_LIBS) -lpthread
 # Preloaded into them; the functions that they replace have to be seen.
-tests_shmem_broken_la_SOURCES = tests/shmem/broken.c
 tests_shmem_broken_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_shmem_broken_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
-tests_shmem_preload_la_SOURCES = tests/shmem/preload.c
 tests_shmem_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
 tests_shmem_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
 tests_shmem_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_shmem_preload_la_LIBADD = -ldl
-tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 
@@ -489,16 +380,13 @@ tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 check_PROGRAMS += tests/bootstrap/exchange tests/bootstrap/gpu
 tests_bootstrap_gpu_SOURCES = tests/bootstrap/gpu.c $(GBA_GPU_MEMBERS)
 tests_bootstrap_gpu_LDADD = gba/libgba_gpu.la gba/libgba_bootstrap.la gba/libgba.la -lpthread
-tests_bootstrap_exchange_SOURCES = tests/bootstrap/exchange.c
 tests_bootstrap_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
 if BUILD_OMPI
 check_PROGRAMS += tests/bootstrap/in_mpi
 check_LTLIBRARIES += tests/bootstrap/other_library.la
 endif
-tests_bootstrap_in_mpi_SOURCES = tests/bootstrap/in_mpi.c
 tests_bootstrap_in_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_bootstrap_in_mpi_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(MPI_LIBS)
-tests_bootstrap_other_library_la_SOURCES = tests/bootstrap/other_library.c
 tests_bootstrap_other_library_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_bootstrap_other_library_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 
