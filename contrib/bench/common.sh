@@ -35,21 +35,3 @@ switch_start() {
     done
     read -r _ _ switch _ </run/bench.ready
 }
-
-# NS: print the figure of `demo latency` in units of that many ns. Fails if there is none.
-latency_line() {
-    awk -v unit="$1" '$1 == "latency" { print $2 / unit; found = 1 } END { exit !found }'
-}
-
-# Numbers on stdin: "LEAST MEDIAN".
-summary() {
-    sort -n | awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)] }'
-}
-
-# WORD...: the same words, the first N of them put last, so that the order changes from run to run.
-rotate() {
-    local n=$1
-    shift
-    n=$((n % $#))
-    echo "${@:n+1}" "${@:1:n}"
-}

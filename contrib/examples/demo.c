@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program of contrib/demo: plain MPI, independent of barrier plugins.
- *
- *   demo           makes communicators of several kinds and runs barriers on each
- *   demo latency   prints "latency NS": the median time of one MPI_Barrier on MPI_COMM_WORLD
+ * The program of contrib/demo: plain MPI, independent of barrier plugins. It makes communicators of
+ * several kinds and runs barriers on each.
  */
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS  1000 /* barriers on each communicator */
-#define BATCHES 51   /* timed batches; odd, so that the median is one of them */
+#define ROUNDS 1000 /* barriers on each communicator */
 
 static const char usage[] =
-    "usage: mpirun -np N demo            makes communicators of several kinds, 1000 barriers on "
-    "each\n"
-    "       mpirun -np N demo latency    prints the median time of one MPI_Barrier, in ns\n";
+    "usage: mpirun -np N demo    makes communicators of several kinds, 1000 barriers on each\n";
 
 static void run_barriers(MPI_Comm comm, const char *name)
 {
@@ -68,49 +62,12 @@ static void show_paths(void)
     MPI_Comm_free(&dup);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double time_batch(int barriers)
-{
-    const double begin = MPI_Wtime();
-
-    for (int i = 0; i < barriers; i++)
-        MPI_Barrier(MPI_COMM_WORLD);
-    return MPI_Wtime() - begin;
-}
-
-static void show_latency(void)
-{
-    double batch[BATCHES];
-    int rank, barriers;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    time_batch(1000); /* the first barrier chooses the path; the rest warms caches up */
-
-    /* Batches of about 5 ms, as long on every rank: all of it takes about a quarter second. */
-    barriers = (int)(0.005 / (time_batch(1000) / 1000)) + 1;
-    MPI_Bcast(&barriers, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int i = 0; i < BATCHES; i++)
-        batch[i] = time_batch(barriers) / barriers;
-    qsort(batch, BATCHES, sizeof batch[0], compare_doubles);
-    if (rank == 0)
-        printf("latency %.0f\n", batch[BATCHES / 2] * 1e9);
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(usage, stdout) < 0;
     MPI_Init(&argc, &argv);
-    if (argc > 1 && strcmp(argv[1], "latency") == 0)
-        show_latency();
-    else
-        show_paths();
+    show_paths();
     MPI_Finalize();
     return 0;
 }
