@@ -22,16 +22,14 @@ place_ranks() {
     [ "$1" -le "$(processors)" ] || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
 }
 
-# [OPTION...]: start a gba-switchd on the first host of tests/cluster, over TCP, and set $switch, its device path. All
-# hosts share /run, where its key is. It ends with the hosts.
-switch_start() {
-    export GBA_SWITCH_KEY_FILE=/run/bench.key
-    (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$GBA_SWITCH_KEY_FILE")
-    "$build/sim/switch/gba-switchd" --listen none --tcp "${HOSTS%%,*}:0" --key-file "$GBA_SWITCH_KEY_FILE" \
-        "$@" >/run/bench.ready &
-    until [ -s /run/bench.ready ]; do
-        kill -0 $!
-        sleep 0.1
-    done
-    read -r _ _ switch _ </run/bench.ready
+fail() {
+    echo "${0##*/}: $*" >&2
+    return 1
 }
+skip() { fail "$*"; }
+
+# switch_start ADDRESS: start a gba-switchd, whose files are in /run, which all hosts of tests/cluster share, and set
+# $tcp, its device path. It ends with the hosts.
+# shellcheck source=tests/switchd.sh
+. "$top/tests/switchd.sh"
+work=/run
