@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What contrib/demo and contrib/check share: packages, the build, mpirun. Source it with $top set to
 # the top of the checkout and $log_dir to a directory.
-# shellcheck disable=SC2154 # these two
+# shellcheck disable=SC2154 # these two, and $work of quietly
 
 # shellcheck source=contrib/launcher.sh
 . "$top/contrib/launcher.sh"
@@ -189,6 +189,14 @@ notable() {
 # Whole seconds, for durations.
 now() {
     date +%s
+}
+
+# COMMAND...: run it; its output is in $work/log, and the end of that is shown if it fails.
+quietly() {
+    "$@" >"$work/log" 2>&1 || {
+        tail -n 30 "$work/log"
+        return 1
+    }
 }
 
 # Tests in a script: test_that WHAT COMMAND... for each, test_summary at the end.
