@@ -22,11 +22,6 @@ check_PROGRAMS += contrib/bench/fast_path
 contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
-if BUILD_OMPI
-check_PROGRAMS += contrib/bench/wakeup
-endif
-contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 
 # A split barrier hides work.
 if BUILD_OMPI
