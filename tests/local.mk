@@ -46,7 +46,7 @@ GBA_RULE_TESTS = tests/unit/model/test_model tests/unit/model/test_model_errors 
 GBA_SWITCH_TESTS = tests/switch/test_core tests/switch/test_latency tests/switch/test_protocol
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS = tests/gpu/test_gpu tests/gpu/test_gpu_life tests/gpu/test_gpu_ranks tests/unit/algo/test_exchange \
-	tests/unit/tools/test_info
+	tests/unit/predict/test_predict_engine tests/unit/predict/test_predict_memory tests/unit/tools/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_RULE_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
@@ -139,10 +139,6 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/dev/test_distance tests/unit/base/test_place
 TESTS += tests/unit/dev/test_distance tests/unit/base/test_place
 endif
-endif
-if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/predict/test_predict_engine tests/unit/predict/test_predict_memory
-TESTS += tests/unit/predict/test_predict_engine tests/unit/predict/test_predict_memory
 endif
 tests_unit_predict_test_predict_engine_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
 tests_unit_predict_test_predict_memory_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
@@ -336,18 +332,16 @@ tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several. -rpath: else libtool makes an archive.
-GBA_PRELOAD_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-tests_mpi_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+GBA_PRELOADS = tests/mpi/broken.la tests/mpi/hosts_preload.la tests/mpi/abi_preload.la tests/mpi/lack_preload.la \
+	tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/preload.la tests/bootstrap/other_library.la
+$(GBA_PRELOADS): private AM_LDFLAGS += -module -avoid-version -shared -rpath /nowhere
 tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
-tests_mpi_hosts_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_hosts_preload_la_LIBADD = -ldl
 tests_mpi_lack_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_lack_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fno-builtin
-tests_mpi_lack_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_lack_preload_la_LIBADD = -ldl
 tests_mpi_abi_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_abi_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
-tests_mpi_abi_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_abi_preload_la_LIBADD = $(MPI_LIBS)
 
 # OpenSHMEM programs, for tests/shmem/run.
@@ -368,13 +362,10 @@ tests_shmem_cores_LDADD = gba/libgba.la tests/shmem/libtest.a $(GBA_OSHMEM_LIBS)
 # Preloaded into them; the functions that they replace have to be seen.
 tests_shmem_broken_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_shmem_broken_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
-tests_shmem_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_shmem_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
 tests_shmem_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
-tests_shmem_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_shmem_preload_la_LIBADD = -ldl
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
-tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 
 # Bootstraps, with real processes.
 check_PROGRAMS += tests/bootstrap/exchange tests/bootstrap/gpu
@@ -388,7 +379,6 @@ endif
 tests_bootstrap_in_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_bootstrap_in_mpi_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(MPI_LIBS)
 tests_bootstrap_other_library_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
-tests_bootstrap_other_library_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 
 # GPU members, with a CUDA driver of the tests.
 check_LTLIBRARIES += tests/gpu/fake/libcuda.la
