@@ -1,86 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* SCM_RIGHTS */
+#define _GNU_SOURCE /* CLONE_FILES */
 #include "tests/switch/jobs.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* --- The process of the victim --- */
 
-/* After a byte on the channel: connect, send the descriptor, and sleep. The other end of the
- * connection has this process. */
-static void run_child(const struct daemon_process *process, int channel)
+/* After a byte on the channel: connect, answer, and sleep. The other end of the connection has this
+ * process. */
+static void run_child(const struct daemon_process *process, int fd, int channel)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {.bytes = {0}};
-    char byte = 0;
-    struct iovec part = {&byte, 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof(control.bytes)};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char byte;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     memcpy(address.sun_path, process->socket, sizeof(process->socket));
-    if (fd < 0 || recv(channel, &byte, 1, 0) != 1 ||
-        connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+    if (recv(channel, &byte, 1, 0) != 1)
         _exit(1);
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-    if (sendmsg(channel, &message, MSG_NOSIGNAL) != 1)
-        _exit(1);
-    close(fd); /* the test has it */
+    byte = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 1 : 0;
+    (void)send(channel, &byte, 1, MSG_NOSIGNAL);
     for (;;)
         pause();
 }
 
+/* The child shares the descriptors of the test, so it keeps no connection of another job open. */
 void job_fork(const struct daemon_process *process, struct job *job)
 {
-    int ends[2];
-
-    assert_return_code(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), errno);
-    job->child = fork();
+    job->victim_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_return_code(job->victim_fd, errno);
+    assert_return_code(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, job->channel), errno);
+    job->child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
     assert_return_code(job->child, errno);
     if (job->child == 0)
-        run_child(process, ends[1]);
-    close(ends[1]);
-    job->channel = ends[0];
+        run_child(process, job->victim_fd, job->channel[1]);
 }
 
-/* Let the child connect, and receive the descriptor. The child waits for that, because the daemon
- * drops a connection without a greeting after GBA_SESSION_GREETING_S, and jobs before that of this
- * child may take longer. */
-static int connect_child(int channel)
+/* Let the child connect. It waits for that, because the daemon drops a connection without a
+ * greeting after GBA_SESSION_GREETING_S, and jobs before that of this child may take longer. */
+static void connect_child(const struct job *job)
 {
-    union {
-        struct cmsghdr head;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
     char byte = 0;
-    struct iovec part = {&byte, 1};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof(control.bytes)};
-    int fd;
 
-    assert_int_equal(send(channel, &byte, 1, MSG_NOSIGNAL), 1);
-    assert_int_equal(recvmsg(channel, &message, MSG_CMSG_CLOEXEC), 1);
-    assert_int_equal(message.msg_controllen, sizeof(control.bytes));
-    memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
-    return fd;
+    assert_int_equal(send(job->channel[0], &byte, 1, MSG_NOSIGNAL), 1);
+    assert_int_equal(recv(job->channel[0], &byte, 1, 0), 1);
+    assert_int_equal(byte, 1);
 }
 
 /* --- A job --- */
@@ -97,7 +69,7 @@ static void greet(int fd, const char *host, uint32_t *port)
 
 void job_connect(const struct daemon_process *process, struct job *job, const char *host)
 {
-    job->victim_fd = connect_child(job->channel);
+    connect_child(job);
     greet(job->victim_fd, host, &job->victim_port);
     job->home_fd = peer_unix(process);
     greet(job->home_fd, "home", &job->home_port);
@@ -196,7 +168,8 @@ void job_end(struct job *job)
     if (job->victim_fd >= 0)
         close(job->victim_fd);
     close(job->home_fd);
-    close(job->channel);
+    close(job->channel[0]);
+    close(job->channel[1]);
 }
 
 void job_wait_until_free(const struct daemon_process *process)

@@ -33,14 +33,13 @@ struct job {
     bool waiting;      /* the others arrive in the last round */
     bool arrive_first; /* before the event */
     pid_t child;       /* made the connection of the victim */
-    int channel;       /* to and from the child */
+    int channel[2];    /* of this process, and of the child */
     int victim_fd, home_fd;
     uint32_t victim_port, home_port;
     struct gba_switch_message group;
 };
 
-/* Fork the process of the victim. All of them are forked before the test has a connection, because
- * they would keep it open. */
+/* Fork the process of the victim. */
 void job_fork(const struct daemon_process *process, struct job *job);
 
 /* Connect the victim, whose host has that name, and the others. */
