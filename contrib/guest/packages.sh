@@ -14,18 +14,6 @@ guest_modules='virtio_pci virtio_net virtio_console 9pnet_virtio 9p overlay'
 guest_module_files='*/virtio*.ko* */9p*.ko* */netfs.ko* */fscache.ko* */overlay.ko* *failover.ko*
     */dimlib.ko* */modules.builtin'
 
-# DIR SUITES: read the lists of the suites.
-guest_suites() {
-    apt_private_start "$1" "$2" deb
-}
-
-# DIR OPTION...: apt-get with the lists of guest_suites.
-guest_apt() {
-    local dir=$1
-
-    apt_private_dir=$dir apt_private "${@:2}"
-}
-
 # NAME FUNCTION [ARGUMENT...]: make $downloads/NAME, unless it is complete. The function makes its
 # content in the directory $into. One process at a time downloads.
 guest_download() {
@@ -54,8 +42,8 @@ guest_download() {
 guest_make_qemu() {
     local file
 
-    guest_suites "$into/apt" "$guest_qemu_suites" || return 1
-    guest_apt "$into/apt" --yes --download-only --no-install-recommends -t trixie-backports \
+    apt_private_start "$into/apt" "$guest_qemu_suites" deb || return 1
+    apt_private --yes --download-only --no-install-recommends -t trixie-backports \
         install qemu-system-x86 || return 1
     for file in "$into"/apt/archives/*.deb; do
         dpkg-deb -x "$file" "$into" || return 1
@@ -68,11 +56,11 @@ guest_make_kernel() {
     local suite=bookworm name file files
 
     [ "$1" = 6.1 ] || suite=bookworm-backports
-    guest_suites "$into/apt" "bookworm $suite" || return 1
-    name=$(guest_apt "$into/apt" --print-uris -qq --yes --no-install-recommends -t "$suite" \
+    apt_private_start "$into/apt" "bookworm $suite" deb || return 1
+    name=$(apt_private --print-uris -qq --yes --no-install-recommends -t "$suite" \
         install linux-image-amd64 | sed -n "s/.* \(linux-image-[0-9][^_]*\)_.*/\1/p")
     [ -n "$name" ] || return 1
-    (cd "$into/apt" && guest_apt "$into/apt" download "$name/$suite" busybox-static) || return 1
+    (cd "$into/apt" && apt_private download "$name/$suite" busybox-static) || return 1
     for file in "$into"/apt/*.deb; do
         files='./bin/busybox'
         case $file in
