@@ -237,5 +237,6 @@ all_faults() {
     faults_invalid
     test_alone killed-rank killed rank
     test_alone killed-job killed job
+    test_alone killed-parents killed parents
     all_stalled
 }

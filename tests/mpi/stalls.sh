@@ -57,13 +57,18 @@ start_victim() {
     job_pid=$!
 }
 
-# WHOM: "rank", or "job": mpirun and all ranks.
+# WHOM: "rank"; "job": mpirun and all ranks; "parents": these, but no process that a rank has forked.
 kill_victim() {
     case $1 in
     rank) kill -KILL "$(newcomers | head -n 1)" ;;
     job)
         # shellcheck disable=SC2046 # several
         kill -KILL "$job_pid" $(newcomers)
+        ;;
+    parents)
+        holders+=$'\n'$(newcomers | grep -vxF "$(pgrep -P "$job_pid")") # the children end with the holder
+        # shellcheck disable=SC2046 # several
+        kill -KILL "$job_pid" $(pgrep -P "$job_pid")
         ;;
     esac
     wait "$job_pid" 2>/dev/null || true
@@ -74,14 +79,18 @@ kill_victim() {
 # WHOM is killed in its barriers, while another process holds the simulated device. The device then has
 # all of its groups again, and nothing is left of the job.
 killed() {
-    local before name=killed-$$
+    local before name=killed-$$ count=6 victim=(many 1000000000)
     limit 120
+    if [ "$1" = parents ]; then
+        export GBA_TEST_STUCK=fork
+        count=10 victim=(stuck 1)
+    fi
     before=$(shm_files)
     put_apart
     hold "$name"
     path_options "sim:$name"
-    start_victim 4 many 1000000000
-    until_true running 6
+    start_victim 4 "${victim[@]}"
+    until_true running "$count"
     until_true grep -q 'MPI_COMM_WORLD .*sim: group' "$out"
     kill_victim "$1"
     # All groups except the holder's are free.
@@ -109,6 +118,13 @@ one_stopped() {
     [ -n "$stopped" ]
 }
 
+# How many processes of the programs of the tests gba_info --jobs shows.
+shown() {
+    "$build/gba/tools/gba_info" --jobs | sed -n 's/.*, pid \([0-9]*\), .*/\1/p' | grep -cxFf <(processes)
+}
+
+members=3 # of the jobs of stuck
+
 # Run a job in which the last rank is stopped before its sixth barrier, until the stall is reported.
 stopped_job() {
     limit 60
@@ -119,6 +135,7 @@ stopped_job() {
     until_true grep -q 'barrier 6 .*stalled for' "$out"
     "$build/gba/tools/gba_info" --jobs | grep -qE 'rank 1, user [0-9]+, pid [0-9]+, stuck: (waits in|has begun nonblocking) barrier 6 of ' ||
         fail "gba_info --jobs does not show rank 1"
+    [ -n "${HOSTS-}" ] || [ "$(shown)" -eq "$members" ] || fail "gba_info --jobs shows $(shown) processes"
     one_stopped
     # shellcheck disable=SC2086 # several
     kill -CONT $stopped
@@ -142,9 +159,10 @@ reported_by() {
 
 # NAME PATH [WHERE]: one rank reports barrier 6 of that communicator. WHERE: a pattern of what the missing rank does.
 stall_reported() {
-    reported_by 1 "$1 .*barrier 6 \\($2\\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
+    reported_by 1 "$1 .*barrier 6 \\($2\\) stalled for [0-9]+ s: $((members - 1)) of $members members have arrived; missing: rank $((members - 1)) on $(hostname)\$"
     reported_by 1 'barrier 6 .*stalled for'
-    [ $# -lt 3 ] || grep -qE "$1 .*: rank 2 on $(hostname) \\(pid [0-9]+\\): $3" "$out" || fail "rank 2: not \"$3\""
+    [ $# -lt 3 ] || grep -qE "$1 .*: rank $((members - 1)) on $(hostname) \\(pid [0-9]+\\): $3" "$out" ||
+        fail "the last rank: not \"$3\""
 }
 
 # HOW PATH NAME [OPTION...]: the missing rank is reported once, and the job continues when that rank does. HOW: of `stuck`.
@@ -153,15 +171,21 @@ stalled_stopped() {
     local how=$1 name=$3
     path_options "$2"
     shift 3
-    stopped_job "$@" -np 3 -- stuck "$how"
+    stopped_job "$@" -np "$members" -- stuck "$how"
     stall_reported MPI_COMM_WORLD "$name" 'is stopped, waits in no barrier'
     lines 1 'barrier 6 has ended after [0-9]+ s$'
+}
+
+# GBA_TEST_STUCK COMMAND...: with that setting of `stuck`.
+stalled_with() {
+    export GBA_TEST_STUCK=$1
+    "${@:2}"
 }
 
 # HOW AGREE_AFTER NAME [WHERE]: barriers before the ranks agree on a path, and the one that agrees.
 stalled_unagreed() {
     path_options none
-    stopped_job --mca coll_gba_barrier_agree_after "$2" -np 3 -- stuck "$1" 5 dup
+    stopped_job --mca coll_gba_barrier_agree_after "$2" -np "$members" -- stuck "$1" 5 dup
     stall_reported 'DUP FROM 0' "$3" "is stopped, ${4:-waits in no barrier}"
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
@@ -171,7 +195,7 @@ stalled_aborted() {
     limit 60
     path_options "$3"
     fails job "${path[@]}" --mca coll_gba_barrier_agree_after "$2" --mca coll_gba_barrier_stuck_after 2 \
-        --mca coll_gba_barrier_abort_after 4 -np 3 -- stuck "$1" 5 dup
+        --mca coll_gba_barrier_abort_after 4 -np "$members" -- stuck "$1" 5 dup
     stall_reported 'DUP FROM 0' "$4" "$5"
     grep -m 1 -A 100 'barrier 6 .*stalled for' "$out" | grep -q 'stalled for 4 s (abort_after)' || fail "no abort after the report"
     until_true running 0
@@ -183,10 +207,39 @@ stalled_crossed() {
     grep -qE 'MPI_COMM_WORLD .*: ranks? 0.*waits in barrier 6 of .*DUP FROM 0' "$out" || fail "the other stall is not reported"
 }
 
+# AGREE_AFTER PATH NAME: a second thread of the last rank is in barriers of another communicator, of higher numbers.
+stalled_threads() {
+    stalled_aborted 6 "$@" 'waits in (no barrier; it has waited last in )?barrier [0-9]+ of MPI_COMM_WORLD'
+}
+
+# PATH NAME: no rank can open a file, so no report says where the missing rank is.
+stalled_files() {
+    path_options "$1"
+    stalled_with files stopped_job -np "$members" -- stuck 1
+    lines 0 'cannot|open files'
+    [ $# -lt 2 ] || stall_reported MPI_COMM_WORLD "$2"
+}
+
+# Only the status pages say who has arrived.
+stalled_files_fallback() {
+    stalled_files fallback
+    reported_by 2 'barrier 6 \(fallback\) stalled for [0-9]+ s: 1 of 3 members have arrived \(2 not visible to this process\)'
+}
+
+# Many ranks: a line for each place, and a time that a user can wait for.
+stalled_many() {
+    local members=40
+    stalled_crossed 100 none fallback
+    reported_by 1 'MPI_COMM_WORLD .*barrier 1 .*stalled for'
+    [ "$(grep -c 'MPI_COMM_WORLD.*: rank .* and 35 more: .*waits in barrier 6 of ' "$out")" -eq "$(wc -l <"$work/reports")" ] ||
+        fail "not a line for each place"
+    [ "$(cut -d ' ' -f 2 "$work/reports" | sort -n | head -n 1)" -lt "$(limit_of 10)" ] || fail "the report comes late"
+}
+
 # Open MPI's own barrier of an intercommunicator, with the ranks of the job. Its name has a newline.
 stalled_inter() {
     path_options none
-    stopped_job -np 3 -- stuck 1 5 inter
+    stopped_job -np "$members" -- stuck 1 5 inter
     stall_reported 'both[?]groups' fallback 'is stopped, waits in no barrier'
     lines 1 "both[?]groups .*barrier 6 has ended after [0-9]+ s\$"
 }
@@ -209,6 +262,10 @@ stalled_dead() {
 
 all_stalled() {
     test_alone stalled-stopped-sim stalled_stopped 1 sim sim
+    test_alone stalled-forked-sim stalled_with fork stalled_stopped 1 sim sim
+    test_alone stalled-forked-fallback stalled_with fork stalled_unagreed 1 100 fallback
+    test_alone stalled-files-sim stalled_files sim sim
+    test_alone stalled-files-fallback stalled_files_fallback
     test_alone stalled-stopped-none stalled_stopped 1 none software
     test_alone stalled-stopped-tree stalled_stopped 1 none software --mca coll_gba_barrier_sw_algorithm tree
     test_alone stalled-reporter-sim stalled_stopped 3 sim sim
@@ -227,6 +284,9 @@ all_stalled() {
     test_alone stalled-aborted-fallback stalled_aborted 1 100 none fallback 'is stopped, waits in no barrier'
     test_alone stalled-crossed-sim stalled_crossed 1 sim sim
     test_alone stalled-crossed-fallback stalled_crossed 100 none fallback
+    test_alone stalled-threads-sim stalled_threads 1 sim sim
+    test_alone stalled-threads-fallback stalled_threads 100 none fallback
+    test_alone stalled-many stalled_many
     test_alone stalled-dead-sim stalled_dead sim sim
     test_alone stalled-dead-none stalled_dead none software
     test_alone stalled-dead-lost stalled_dead 'sim?die_after=4' 'sim, failed'

@@ -8,10 +8,19 @@
  * intercommunicator of its first rank and the others) the last rank is stopped by SIGSTOP (1: the
  * caller continues it), or killed by SIGKILL (2); or it stops rank 0 in that barrier, and then
  * itself (3). Or it stops itself when it has begun that barrier, a nonblocking one (4). If the rank
- * continues, so does the test, with more barriers. Or it waits in a barrier of MPI_COMM_WORLD (5).
+ * continues, so does the test, with more barriers. Or it waits in a barrier of MPI_COMM_WORLD (5),
+ * or in none, while a second thread of each rank is in one barrier of MPI_COMM_WORLD after the
+ * other (6).
+ *
+ * The environment: GBA_TEST_STUCK=fork: before that barrier each rank forks a child that lives on.
+ * GBA_TEST_STUCK=files: from there on no rank can open a file.
  */
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/mpi/test.h"
@@ -29,14 +38,54 @@ static MPI_Comm inter(void)
     return both;
 }
 
+/* Returns the child, or 0. mpirun would wait for the output of a child. */
+static pid_t fork_or_fill(const char *what)
+{
+    const struct rlimit few = {.rlim_cur = 256, .rlim_max = 256};
+    pid_t child;
+
+    if (what != NULL && 0 == strcmp(what, "files")) {
+        TEST_CHECK(0 == setrlimit(RLIMIT_NOFILE, &few), "setrlimit");
+        while (dup(STDIN_FILENO) >= 0)
+            ;
+    }
+    if (what == NULL || 0 != strcmp(what, "fork"))
+        return 0;
+    child = fork();
+    TEST_CHECK(child >= 0, "fork");
+    if (child > 0)
+        return child;
+    for (int file = 0; file <= STDERR_FILENO; file++)
+        close(file);
+    alarm(60); /* if the case does not end it */
+    for (;;)
+        pause();
+}
+
+/* Others wait so long for rank 0 that their status pages show it. */
+static void *more_barriers(void *unused)
+{
+    const struct timespec late = {.tv_nsec = 200000000};
+
+    for (;;) {
+        if (test_rank == 0)
+            nanosleep(&late, NULL);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return unused;
+}
+
 int main(int argc, char **argv)
 {
     struct test_proof proof;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm comm = MPI_COMM_WORLD;
     long how, rounds, first = getpid();
+    pthread_t thread;
+    pid_t child;
 
-    test_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    test_begin(&argc, &argv,
+               argc > 1 && '6' == argv[1][0] ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
     how = test_argument(argc, argv, 1, 1);
     rounds = test_argument(argc, argv, 2, 5);
     test_step("barriers");
@@ -48,6 +97,8 @@ int main(int argc, char **argv)
     test_proof_begin(&proof, comm, "world", 0, 1);
     for (long i = 0; i < rounds; i++)
         test_proof_barrier(&proof);
+    child = fork_or_fill(getenv("GBA_TEST_STUCK"));
+    TEST_CHECK(how != 6 || 0 == pthread_create(&thread, NULL, more_barriers, NULL), "no thread");
     if (test_rank == test_size - 1 && how == 3) {
         sleep(1); /* until rank 0 waits */
         kill((pid_t)first, SIGSTOP);
@@ -56,12 +107,16 @@ int main(int argc, char **argv)
         MPI_Ibarrier(comm, &request);
     if (test_rank == test_size - 1 && how == 5)
         MPI_Barrier(MPI_COMM_WORLD);
+    else if (test_rank == test_size - 1 && how == 6)
+        pthread_join(thread, NULL); /* for ever */
     else if (test_rank == test_size - 1)
         raise(how == 2 ? SIGKILL : SIGSTOP);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (long i = 0; i < MORE; i++)
         test_proof_barrier(&proof);
     test_proof_end(&proof);
+    if (child > 0)
+        kill(child, SIGKILL);
     if (argc > 3)
         MPI_Comm_free(&comm);
     return test_end();
