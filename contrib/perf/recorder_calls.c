@@ -19,6 +19,8 @@
 #define THREADS 16        /* that are shown at once */
 #define LOOK_NS 100000000 /* between two looks: a call that two of them see is long */
 
+#define ARGUMENTS 128 /* bytes by which they move a frame, at most, and less than calls need */
+
 _Thread_local const void *recorder_outer_site;
 
 /* The call of a thread. */
@@ -38,6 +40,7 @@ static struct now nows[THREADS];
 static pthread_key_t at_exit;
 static _Thread_local struct now *mine;
 static _Thread_local bool inside;
+static _Thread_local uintptr_t outer_frame; /* of the function with recorder_outer_site */
 
 /* Python's functions, from 3.9 on, where the program has Python. */
 #define PYTHON __attribute__((weak))
@@ -62,14 +65,20 @@ static void unlock(struct now *now)
     __atomic_store_n(&now->locked, false, __ATOMIC_RELEASE);
 }
 
+/* The thread is in no call. */
+static void call_leave(struct now *now)
+{
+    lock(now);
+    __atomic_store_n(&now->sequence, (now->sequence + 1) / 2 * 2, __ATOMIC_RELEASE);
+    unlock(now);
+}
+
 /* A thread may end in a call, such as one that is cancelled. */
 static void thread_leave(void *left)
 {
     struct now *now = left;
 
-    lock(now);
-    __atomic_store_n(&now->sequence, (now->sequence + 1) / 2 * 2, __ATOMIC_RELEASE);
-    unlock(now);
+    call_leave(now);
     __atomic_store_n(&now->taken, false, __ATOMIC_RELEASE);
 }
 
@@ -81,6 +90,22 @@ static struct now *thread_enter(void)
             return now;
         }
     return NULL;
+}
+
+/* An error handler may leave a call by longjmp, so that it does not end. The stack grows downwards:
+ * a later call that is not below shows that. */
+bool recorder_outer_begin(const void *site, const void *frame)
+{
+    if (recorder_outer_site != NULL && (uintptr_t)frame + ARGUMENTS < outer_frame)
+        return false;
+    if (recorder_outer_site != NULL && inside) {
+        inside = false;
+        if (mine != NULL)
+            call_leave(mine);
+    }
+    recorder_outer_site = site;
+    outer_frame = (uintptr_t)frame;
+    return true;
 }
 
 void recorder_call_begin(struct recorder_doing *doing, const char *name, struct recorder_sum *sum,
@@ -110,11 +135,8 @@ void recorder_call_end(struct recorder_doing *doing)
     if (!doing->outer)
         return;
     inside = false;
-    if (mine != NULL) {
-        lock(mine);
-        __atomic_store_n(&mine->sequence, mine->sequence + 1, __ATOMIC_RELEASE);
-        unlock(mine);
-    }
+    if (mine != NULL)
+        call_leave(mine);
     if (doing->sum == NULL)
         return;
     recorder_visit_end(&doing->visit, true);

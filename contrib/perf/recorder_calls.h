@@ -19,6 +19,10 @@
 /* Where the program called the function MPI_* whose PMPI_* runs; NULL: it called PMPI_*. */
 extern _Thread_local const void *recorder_outer_site;
 
+/* A function MPI_* begins, with this frame. Returns whether no other one calls it: then it clears
+ * recorder_outer_site at its end. */
+bool recorder_outer_begin(const void *site, const void *frame);
+
 /* The calls of a function. */
 struct recorder_sum {
     int64_t calls, time; /* ns */
@@ -56,20 +60,19 @@ void recorder_site_name(const void *site, char *name, size_t bytes);
 void *recorder_next_of(const char *own);
 
 /* The body of a function MPI_* of this library. */
-#define RECORDER_FORWARD(function, ...)                        \
-    do {                                                       \
-        static __typeof__(P##function) *next;                  \
-        const bool outer = recorder_outer_site == NULL;        \
-        int rc;                                                \
-                                                               \
-        if (next == NULL)                                      \
-            *(void **)&next = recorder_next_of("P" #function); \
-        if (outer)                                             \
-            recorder_outer_site = RECORDER_SITE;               \
-        rc = next(__VA_ARGS__);                                \
-        if (outer)                                             \
-            recorder_outer_site = NULL;                        \
-        return rc;                                             \
+#define RECORDER_FORWARD(function, ...)                                          \
+    do {                                                                         \
+        static __typeof__(P##function) *next;                                    \
+        bool outer;                                                              \
+        int rc;                                                                  \
+                                                                                 \
+        if (next == NULL)                                                        \
+            *(void **)&next = recorder_next_of("P" #function);                   \
+        outer = recorder_outer_begin(RECORDER_SITE, __builtin_frame_address(0)); \
+        rc = next(__VA_ARGS__);                                                  \
+        if (outer)                                                               \
+            recorder_outer_site = NULL;                                          \
+        return rc;                                                               \
     } while (0)
 
 #endif

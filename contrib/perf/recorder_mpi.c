@@ -248,7 +248,7 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
 {
     int rc;
 
-    recorder_outer_site = site;
+    (void)recorder_outer_begin(site, __builtin_frame_address(0));
     if (next_one != NULL) {
         next_one(comm, error);
     } else {
