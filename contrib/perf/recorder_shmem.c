@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "contrib/perf/measure.h"
 #include "contrib/perf/recorder_calls.h"
@@ -94,3 +95,36 @@ void shmem_sync(int start, int log_stride, int size, long *work)
 {
     TIMED(RECORDER_SET_SYNC, shmem_sync, start, log_stride, size, start, log_stride, size, work);
 }
+
+/* --- The waits for a word of this PE, which are only shown */
+
+#define WAITS(X)                     \
+    X(short, short)                  \
+    X(int, int)                      \
+    X(long, long)                    \
+    X(longlong, long long)           \
+    X(ushort, unsigned short)        \
+    X(uint, unsigned int)            \
+    X(ulong, unsigned long)          \
+    X(ulonglong, unsigned long long) \
+    X(int32, int32_t)                \
+    X(int64, int64_t)                \
+    X(uint32, uint32_t)              \
+    X(uint64, uint64_t)              \
+    X(size, size_t)                  \
+    X(ptrdiff, ptrdiff_t)
+
+#define DEFINE(name, type)                                                             \
+    void shmem_##name##_wait_until(volatile type *word, int compare, type value);      \
+    void shmem_##name##_wait_until(volatile type *word, int compare, type value)       \
+    {                                                                                  \
+        struct recorder_doing doing;                                                   \
+                                                                                       \
+        RECORDER_NEXT(shmem_##name##_wait_until);                                      \
+        recorder_call_begin(&doing, "shmem_" #name "_wait_until", NULL, MPI_COMM_NULL, \
+                            RECORDER_SITE);                                            \
+        next(word, compare, value);                                                    \
+        recorder_call_end(&doing);                                                     \
+    }
+
+WAITS(DEFINE)
