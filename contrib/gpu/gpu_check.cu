@@ -4,14 +4,12 @@
  * and times. contrib/gpu/check builds and runs it. The parent forks the processes of each test and
  * never uses CUDA itself. The argument "mps": the tests with several processes on the GPU.
  */
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <signal.h>
 #include <unistd.h>
-#include <vector>
 
 #include "gba/gpu.cuh"
 #include "tests/gpu/members.h"
@@ -42,34 +40,40 @@ static double now_ns()
 
 /* -------------------------------------------------------------------------------- kernels --- */
 
+/* What a process and its kernels share, in managed memory. */
+struct shared {
+    gba_gpu_member_t member[BLOCKS_MAX];
+    uint64_t *table[BLOCKS_MAX + 1];
+    unsigned long long bad; /* old words; and from bit 32 on failed barriers */
+};
+
 /* Words of two members: table[i] are those of member i, which reads table[i + 1]. Each thread loads
  * them by plain loads before a barrier, so that the L1 cache has them, stores its own by a plain
  * store, and finds all new ones by plain loads after the barrier. A second barrier keeps the words
  * until all have read. A block is a member, or the grid is one. */
-template <gba_gpu_coop_t COOP>
-__global__ void litmus_kernel(const gba_gpu_member_t *members, uint32_t first, uint32_t rounds,
-                              uint64_t *const *table, uint32_t words, unsigned long long *bad)
+__global__ void litmus_kernel(struct shared *shared, gba_gpu_coop_t coop, uint32_t first,
+                              uint32_t rounds, uint32_t words)
 {
-    const bool grid = GBA_GPU_GRID == COOP;
+    const bool grid = GBA_GPU_GRID == coop;
     const uint32_t index = grid ? 0 : blockIdx.x;
     const uint32_t self = grid ? blockIdx.x * blockDim.x + threadIdx.x : threadIdx.x;
-    const gba_gpu_member_t member = members[index];
-    uint64_t *mine = table[index], warm = 0;
-    const uint64_t *theirs = table[index + 1];
+    const gba_gpu_member_t member = shared->member[index];
+    uint64_t *mine = shared->table[index], warm = 0;
+    const uint64_t *theirs = shared->table[index + 1];
     bool failed = false;
 
     for (uint32_t round = first + 1; round <= first + rounds && !failed; round++) {
         for (uint32_t i = 0; i < words; i++)
             warm += theirs[i];
         mine[self] = round;
-        failed = GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS);
+        failed = GBA_OK != gba_gpu_barrier(&member, coop, GBA_GPU_ACQ_REL, LIMIT_NS);
         for (uint32_t i = 0; i < words; i++)
             if (theirs[i] != round)
-                atomicAdd(bad, 1ull);
-        failed = failed || GBA_OK != gba_gpu_barrier(&member, COOP, GBA_GPU_ACQ_REL, LIMIT_NS);
+                atomicAdd(&shared->bad, 1ull);
+        failed = failed || GBA_OK != gba_gpu_barrier(&member, coop, GBA_GPU_ACQ_REL, LIMIT_NS);
     }
     if (failed || 42 == warm) /* keeps the loads */
-        atomicAdd(bad, 1ull << 32);
+        atomicAdd(&shared->bad, 1ull << 32);
 }
 
 __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t *status)
@@ -84,12 +88,10 @@ __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t
 struct rank {
     struct member *me;
     uint32_t count;
-    gba_gpu_member_t member[BLOCKS_MAX];
-    gba_gpu_member_t *members; /* in GPU memory */
-    uint64_t **table;          /* of litmus_kernel */
-    uint64_t *data;            /* 2 * 256 words in GPU memory */
-    unsigned long long *bad;
-    uint64_t *user; /* all->user for the GPU */
+    struct shared *shared;
+    gba_gpu_member_t *member; /* of shared */
+    uint64_t *data;           /* 2 * 256 words in GPU memory */
+    uint64_t *user;           /* all->user for the GPU */
 };
 
 static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, const char *device,
@@ -103,16 +105,15 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
     CK(cudaFree(NULL));
     CK(cudaHostRegister(me->all->user, sizeof me->all->user, cudaHostRegisterMapped));
     CK(cudaHostGetDevicePointer((void **)&rank->user, me->all->user, 0));
-    CK(cudaMalloc(&rank->members, sizeof rank->member));
-    CK(cudaMallocManaged(&rank->table, (BLOCKS_MAX + 1) * sizeof *rank->table));
+    CK(cudaMallocManaged(&rank->shared, sizeof *rank->shared));
+    memset(rank->shared, 0, sizeof *rank->shared);
+    rank->member = rank->shared->member;
     CK(cudaMalloc(&rank->data, 512 * sizeof *rank->data));
-    CK(cudaMalloc(&rank->bad, sizeof *rank->bad));
     CK(cudaMemset(rank->data, 0, 512 * sizeof *rank->data));
-    CK(cudaMemset(rank->bad, 0, sizeof *rank->bad));
     if (!member_team(me, device, true))
         return false;
     for (uint32_t i = 0; i <= count; i++)
-        rank->table[i] = rank->data + i % 2 * 256;
+        rank->shared->table[i] = rank->data + i % 2 * 256;
     me->attr.members = count;
     me->attr.stream_only = stream_only;
     for (uint32_t i = 0; i < count; i++) {
@@ -120,7 +121,6 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
         if (GBA_OK != gba_gpu_member_create(me->team, &me->attr, &rank->member[i]))
             return false;
     }
-    CK(cudaMemcpy(rank->members, rank->member, sizeof rank->member, cudaMemcpyHostToDevice));
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool rank_end(struct rank *rank)
     bool good = true;
 
     CK(cudaDeviceSynchronize());
-    CK(cudaMemcpy(&bad, rank->bad, sizeof bad, cudaMemcpyDeviceToHost));
+    bad = rank->shared->bad;
     if (0 != bad)
         printf("%llu old words, %llu failed barriers\n", bad & 0xFFFFFFFFu, bad >> 32);
     for (uint32_t i = 0; i < rank->count; i++)
@@ -142,23 +142,21 @@ static bool rank_end(struct rank *rank)
 
 /* -------------------------------------------------------------------------------- visible --- */
 
-/* The threads of a member by its kind, and how they are launched. */
-template <gba_gpu_coop_t COOP> static uint32_t litmus_launch(struct rank *rank, uint32_t first)
+/* The threads of a member by its kind. */
+static const uint32_t threads_of[] = {1, 32, 64, 64};
+
+/* 1000 rounds of all members of a rank. */
+static void litmus(struct rank *rank, int kind, uint32_t first)
 {
-    const uint32_t words = GBA_GPU_THREAD == COOP ? 1 : GBA_GPU_WARP == COOP ? 32 : 64;
-    const uint32_t blocks = GBA_GPU_GRID == COOP ? 4 : rank->count;
-    uint32_t rounds = 1000, count = words;
-    void *args[] = {&rank->members, &first, &rounds, &rank->table, &count, &rank->bad};
+    const uint32_t blocks = GBA_GPU_GRID == kind ? 4 : rank->count;
+    gba_gpu_coop_t coop = (gba_gpu_coop_t)kind;
+    uint32_t rounds = 1000, words = threads_of[kind];
+    void *args[] = {&rank->shared, &coop, &first, &rounds, &words};
 
-    CK(cudaLaunchCooperativeKernel((void *)litmus_kernel<COOP>, dim3(blocks),
-                                   dim3(GBA_GPU_GRID == COOP ? words / blocks : words), args, 0,
+    CK(cudaLaunchCooperativeKernel((void *)litmus_kernel, dim3(blocks),
+                                   dim3(GBA_GPU_GRID == kind ? words / blocks : words), args, 0,
                                    NULL));
-    return words;
 }
-
-static uint32_t (*const litmus[])(struct rank *, uint32_t) = {
-    litmus_launch<GBA_GPU_THREAD>, litmus_launch<GBA_GPU_WARP>, litmus_launch<GBA_GPU_BLOCK>,
-    litmus_launch<GBA_GPU_GRID>};
 
 /* Two members on two SMs, whose words are in GPU memory. */
 static int two_members(struct member *me, void *)
@@ -167,8 +165,8 @@ static int two_members(struct member *me, void *)
 
     if (!rank_begin(&rank, me, 2, "none", false))
         return 1;
-    for (uint32_t kind = 0; kind < 3; kind++) {
-        (void)litmus[kind](&rank, 1000 * kind);
+    for (int kind = GBA_GPU_THREAD; kind < GBA_GPU_GRID; kind++) {
+        litmus(&rank, kind, 1000 * kind);
         CK(cudaDeviceSynchronize());
     }
     return rank_end(&rank) ? 0 : 1;
@@ -178,7 +176,6 @@ static int two_members(struct member *me, void *)
  * words of both are in host memory. arg: the device. */
 static int mixed_ranks(struct member *me, void *arg)
 {
-    static const uint32_t threads[] = {1, 32, 64, 64};
     const char *device = (const char *)arg;
     uint64_t *user = me->all->user, round = 0;
     struct rank rank;
@@ -187,15 +184,15 @@ static int mixed_ranks(struct member *me, void *arg)
     if (1 == me->rank) {
         if (!rank_begin(&rank, me, 1, device, false))
             return 1;
-        rank.table[0] = rank.user;
-        rank.table[1] = rank.user + 1024;
-        for (uint32_t kind = 0; kind < 4; kind++)
-            (void)litmus[kind](&rank, 1000 * kind);
+        rank.shared->table[0] = rank.user;
+        rank.shared->table[1] = rank.user + 1024;
+        for (int kind = GBA_GPU_THREAD; kind <= GBA_GPU_GRID; kind++)
+            litmus(&rank, kind, 1000 * kind);
         return rank_end(&rank) ? 0 : 1;
     }
     good = member_team(me, device, false);
     while (good && round < 4000) {
-        const uint32_t words = threads[round++ / 1000];
+        const uint32_t words = threads_of[round++ / 1000];
 
         for (uint32_t i = 0; i < words; i++)
             __atomic_store_n(&user[1024 + i], round, __ATOMIC_RELAXED);
@@ -213,58 +210,41 @@ static int mixed_ranks(struct member *me, void *arg)
 
 /* ---------------------------------------------------------------------------------- times --- */
 
-/* The median of five runs, ns a round. */
-template <typename Launch> static double median(Launch launch, uint32_t rounds)
+/* Barriers of all members of a rank, each by a thread, or of the first one in a stream: ns a round,
+ * after a first run. */
+static double barriers(struct rank *rank, uint32_t rounds, bool in_stream)
 {
-    std::vector<double> times;
-    double began;
+    double began = 0;
 
-    for (uint32_t run = 0; run < 6; run++) {
+    for (int run = 0; run < 2; run++) {
         began = now_ns();
-        launch();
+        if (!in_stream)
+            litmus_kernel<<<rank->count, 1>>>(rank->shared, GBA_GPU_THREAD, 0, rounds / 2, 0);
+        for (uint32_t i = 0; in_stream && i < rounds; i++)
+            (void)gba_gpu_barrier_on_stream(&rank->member[0], NULL);
         CK(cudaDeviceSynchronize());
-        if (run > 0)
-            times.push_back((now_ns() - began) / rounds);
     }
-    std::sort(times.begin(), times.end());
-    return times[2];
+    return (now_ns() - began) / rounds;
 }
 
-/* Barriers of all members of a rank, each by a thread, or a block of 256. */
-template <gba_gpu_coop_t COOP> static double barriers(struct rank *rank, uint32_t rounds = ROUNDS)
-{
-    return median(
-        [&] {
-            litmus_kernel<COOP><<<rank->count, GBA_GPU_THREAD == COOP ? 1 : 256>>>(
-                rank->members, 0, rounds / 2, rank->table, 0, rank->bad);
-        },
-        rounds);
-}
-
-/* One process with 1 to 64 members, in kernels and in a stream. */
+/* One process with 1 or 64 members, in kernels and in a stream. */
 static int times(struct member *me, void *)
 {
-    static const uint32_t counts[] = {1, 8, 64};
+    static const uint32_t counts[] = {1, BLOCKS_MAX};
     struct rank rank;
     bool good = true;
 
     for (uint32_t count : counts) {
         if (!rank_begin(&rank, me, count, "none", false))
             return 1;
-        SAY(barriers<GBA_GPU_THREAD>(&rank), "%u members of one process", count);
-        SAY(barriers<GBA_GPU_BLOCK>(&rank), "%u members, blocks of 256 threads", count);
+        SAY(barriers(&rank, ROUNDS, false), "%u members of one process", count);
         good &= rank_end(&rank);
     }
     for (int words = 1; words >= 0; words--) {
         if (!rank_begin(&rank, me, 1, "none", 0 != words))
             return 1;
-        SAY(median(
-                [&] {
-                    for (uint32_t i = 0; i < ROUNDS / 10; i++)
-                        (void)gba_gpu_barrier_on_stream(&rank.member[0], NULL);
-                },
-                ROUNDS / 10),
-            "in a stream, by %s", 0 != words ? "operations on words" : "a kernel of one thread");
+        SAY(barriers(&rank, ROUNDS / 10, true), "in a stream, by %s",
+            0 != words ? "operations on words" : "a kernel of one thread");
         good &= rank_end(&rank);
     }
     return good ? 0 : 1;
@@ -280,7 +260,7 @@ static int processes(struct member *me, void *arg)
 
     if (!rank_begin(&rank, me, 1, device, false))
         return 1;
-    ns = barriers<GBA_GPU_THREAD>(&rank, arg == NULL ? 100 : ROUNDS);
+    ns = barriers(&rank, arg == NULL ? 100 : ROUNDS, false);
     if (0 == me->rank)
         SAY(ns, "%u processes %s MPS, %s", me->all->size, arg == NULL ? "without" : "under",
             device);
@@ -419,7 +399,7 @@ int main(int argc, char **argv)
         test("a killed rank: the wait ends by its limit", 2, failing, "killed", 1);
         test("a killed rank: an abort ends the wait", 2, failing, "aborted", 1);
         test("a process that leaves its member", 2, failing, "leaves");
-        test("times of 1 to 64 members, and in a stream", 1, times, NULL);
+        test("times of 1 and 64 members, and in a stream", 1, times, NULL);
         test("2 processes without MPS", 2, processes, NULL);
     }
     printf("%d passed, %d failed\n", passed, failed);
