@@ -25,6 +25,7 @@ static const char help[] =
     "  twice     two processes are rank 1: one of them is refused, and the others go on\n"
     "  several   two bootstraps at a time; one is left before the other (not with SIZE)\n"
     "  choice    rank 1 makes another call while members choose a device: all learn that\n"
+    "  teams     barriers of two teams meet, with GBA_SW_ENABLE=0: all learn that\n"
     "  key       a team on a switch, whose key file the program names: GBA_TEST_KEY_FILE\n";
 
 #define CHECK(what)                                                              \
@@ -115,6 +116,23 @@ static int key(gba_bootstrap_t *bootstrap)
     return 0;
 }
 
+/* As by two threads, which ranks run in different orders. No rank leaves early. */
+static int teams(gba_bootstrap_t *bootstrap)
+{
+    gba_team_t *team[2];
+    char message[256];
+
+    for (int i = 0; i < 2; i++)
+        CHECK(GBA_OK ==
+              gba_bootstrap_team_create(bootstrap, NULL, &team[i], message, sizeof message));
+    CHECK(GBA_OK == gba_barrier(team[0]));
+    CHECK(GBA_ERR_BUSY == gba_barrier(team[0 == gba_bootstrap_oob(bootstrap)->rank]));
+    CHECK(strstr(gba_bootstrap_message(bootstrap), "several teams") != NULL);
+    gba_team_destroy(team[1]);
+    gba_team_destroy(team[0]);
+    return 0;
+}
+
 static int choice(gba_bootstrap_t *bootstrap)
 {
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
@@ -152,6 +170,8 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
         status = several(oob);
     else if (0 == strcmp(mode, "key"))
         status = key(bootstrap);
+    else if (0 == strcmp(mode, "teams"))
+        status = teams(bootstrap);
     else if (0 == strcmp(mode, "choice"))
         status = choice(bootstrap);
     else if (0 == strcmp(mode, "leave") && 1 != oob->rank)

@@ -154,34 +154,6 @@ TEST(late_stopped_and_killed_ranks_are_named)
                          SIGKILL == cases[i].signal); /* the killed one */
 }
 
-/* ------------------------------------------------------------------ teams of one bootstrap --- */
-
-/* Barriers of two teams of one bootstrap on the path fallback, by two threads, meet each other:
- * here ranks call them in different orders. No rank leaves early. */
-static int in_different_orders(struct member *me, void *unused)
-{
-    struct member other = *me;
-    gba_team_t *first;
-    bool good;
-
-    (void)unused;
-    setenv("GBA_SW_ENABLE", "0", 1);
-    good = member_team(me, "none", false);
-    other.bootstrap = me->bootstrap;
-    good = good && member_team(&other, "none", false);
-    first = 0 == me->rank ? me->team : other.team;
-    good = good && GBA_OK == gba_barrier(me->team) && GBA_ERR_BUSY == gba_barrier(first) &&
-           strstr(gba_bootstrap_message(me->bootstrap), "several teams") != NULL;
-    gba_team_destroy(other.team);
-    member_end(me);
-    return good ? 0 : 1;
-}
-
-TEST(barriers_of_two_teams_of_a_bootstrap_do_not_end_each_other)
-{
-    assert_int_equal(members_run(3, in_different_orders, NULL), 0);
-}
-
 /* -------------------------------------------------------------------------------- sleeping --- */
 
 static uint64_t naps, looks;
