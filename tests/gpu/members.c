@@ -22,13 +22,11 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
 {
     struct members *all = members_new(size);
     struct member me = {.all = all};
-    pid_t pids[MEMBERS_MAX];
     int failed = 0, status;
 
     fflush(NULL);
     for (; me.rank < size; me.rank++) {
-        pids[me.rank] = fork();
-        if (0 != pids[me.rank])
+        if (0 != fork())
             continue;
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if it is stopped */
         alarm(test_limit(60));
@@ -36,22 +34,8 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
         fflush(NULL);
         _exit(status);
     }
-    for (uint32_t left = size, waits = 0; left > 0;) {
-        const pid_t ended = waitpid(-1, &status, 0 == failed ? 0 : WNOHANG);
-
-        left -= ended > 0;
-        failed += ended > 0 && 0 != status;
-        for (uint32_t rank = 0; rank < size; rank++)
-            pids[rank] = pids[rank] == ended ? 0 : pids[rank];
-        if (ended > 0)
-            continue;
-        /* The others may wait for one that has failed. */
-        usleep(10000);
-        waits++;
-        for (uint32_t rank = 0; waits == 100 * test_limit(8) && rank < size; rank++)
-            if (0 != pids[rank])
-                kill(pids[rank], SIGKILL);
-    }
+    while (wait(&status) > 0)
+        failed += 0 != status;
     munmap(all, sizeof *all);
     return failed;
 }

@@ -13,8 +13,6 @@
 extern "C" {
 #endif
 
-#define MEMBERS_MAX 16
-
 /* What the processes of a run share. */
 struct members {
     uint32_t size;
