@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* pthread_tryjoin_np */
 #include <dlfcn.h>
 #include <errno.h>
+#include <time.h>
 
 #include "gba/gpu/cuda.h"
 #include "gba/gpu/proxy.h"
@@ -301,6 +302,50 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
             device_run();
         assert_int_equal(destroy(one, 0), GBA_OK);
     }
+    alone_end(one);
+}
+
+/* -------------------------------------------------------------------------------- sleeping --- */
+
+static uint64_t naps, looks;
+
+/* In the place of that of the C library: the serving thread sleeps by it. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+int nanosleep(const struct timespec *request, struct timespec *left)
+{
+    __atomic_fetch_add(&naps, 1, __ATOMIC_ACQ_REL);
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
+}
+
+static int progress_counted(void *unused)
+{
+    (void)unused;
+    __atomic_fetch_add(&looks, 1, __ATOMIC_ACQ_REL);
+    return 0;
+}
+
+TEST_WITH(a_member_that_waits_asleep_looks_for_messages_after_each_sleep, direct_begin, direct_stop,
+          NULL)
+{
+    struct alone *one;
+
+    fake_kernel.features = 0; /* as above */
+    setenv("GBA_WAIT", "sleep", 1);
+    one = alone(FAKE_KERNEL_PATH);
+    unsetenv("GBA_WAIT");
+    one->me.team->runtime.progress = progress_counted;
+    fake->refused_flags = GBA_CU_REGISTER_IOMEMORY;
+    assert_int_equal(create(one, 0), GBA_OK);
+    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+    word_await(&looks, 1);
+    word_set(&naps, 0);
+    word_await(&naps, 8); /* it is asleep */
+    word_set(&looks, 0);
+    word_set(&naps, 0);
+    word_await(&naps, 100);
+    assert_true(word_get(&looks) >= 90);
+    while (GBA_OK != gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
+        device_run();
     alone_end(one);
 }
 

@@ -5,7 +5,6 @@
  * faults; ranks are late, stopped and killed.
  */
 #include <signal.h>
-#include <time.h>
 
 #include "tests/gpu/alone.h"
 
@@ -152,62 +151,6 @@ TEST(late_stopped_and_killed_ranks_are_named)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(members_run(2, waits, &cases[i]),
                          SIGKILL == cases[i].signal); /* the killed one */
-}
-
-/* -------------------------------------------------------------------------------- sleeping --- */
-
-static uint64_t naps, looks;
-
-/* In the place of that of the C library: the serving thread sleeps by it. */
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
-int nanosleep(const struct timespec *request, struct timespec *left)
-{
-    __atomic_fetch_add(&naps, 1, __ATOMIC_ACQ_REL);
-    return clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
-}
-
-static int progress_counted(void *unused)
-{
-    (void)unused;
-    __atomic_fetch_add(&looks, 1, __ATOMIC_ACQ_REL);
-    return 0;
-}
-
-/* Rank 0 waits asleep. It looks for messages each time that it has slept. */
-static int sleeps(struct member *me, void *unused)
-{
-    gba_gpu_member_t gpu;
-    uint64_t before;
-    bool good;
-
-    (void)unused;
-    setenv("GBA_WAIT", "sleep", 1);
-    good = member_team(me, "none", 0 == me->rank);
-    me->team->runtime.progress = progress_counted;
-    if (0 != me->rank) {
-        word_await(me->all->user, 1);
-        good = good && GBA_OK == gba_barrier(me->team);
-    } else if (good && GBA_OK == gba_gpu_member_create(me->team, &me->attr, &gpu)) {
-        word_await(&naps, 4);
-        gba_gpu_arrive(&gpu, ONE, GBA_GPU_RELEASE);
-        word_await(&looks, 1);
-        before = word_get(&naps);
-        word_await(&naps, before + 8); /* it is asleep again */
-        before = word_get(&naps);
-        word_set(&looks, 0);
-        word_await(&naps, before + 100);
-        good = word_get(&looks) >= 90;
-        word_set(me->all->user, 1);
-        good = GBA_OK == gba_gpu_wait(&gpu, ONE, GBA_GPU_ACQUIRE, 0) && good;
-        good = GBA_OK == gba_gpu_member_destroy(&gpu) && good;
-    }
-    member_end(me);
-    return good ? 0 : 1;
-}
-
-TEST(a_member_that_waits_asleep_looks_for_messages_after_each_sleep)
-{
-    assert_int_equal(members_run(2, sleeps, NULL), 0);
 }
 
 int main(void)

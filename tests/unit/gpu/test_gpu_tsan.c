@@ -123,12 +123,6 @@ static void check(uint32_t round)
                 (void)gba_word_add_relaxed(&wrong, 1);
 }
 
-/* A barrier by a copy of the member. */
-static int by_copy(gba_gpu_member_t member, gba_gpu_coop_t coop, gba_gpu_order_t order)
-{
-    return gba_gpu_barrier(&member, coop, order, 0);
-}
-
 /* A thread of a warp, block or grid: barriers, and arrive and wait apart, with waits that end by
  * their limit and are repeated. */
 static void *thread(void *arg)
@@ -150,8 +144,7 @@ static void *thread(void *arg)
                 status = gba_gpu_wait(&member, coop, relaxed ? order : GBA_GPU_ACQUIRE, 1);
             while (GBA_ERR_TIMEOUT == status);
         } else {
-            status = 1 == round % 2 ? gba_gpu_barrier(&member, coop, order, 0)
-                                    : by_copy(member, coop, order);
+            status = gba_gpu_barrier(&member, coop, order, 0);
         }
         if (GBA_OK != status)
             (void)gba_word_add_relaxed(&wrong, 1);
