@@ -15,7 +15,7 @@
 #define WATCH_NS       10000000u  /* between two looks at members that are late */
 #define INSPECT_NS     100000000u /* between two looks at the registers of a direct member */
 
-_Thread_local bool gba_gpu_ends;
+_Thread_local bool gba_gpu_inside;
 
 /* The round is complete: store the flags. */
 static void release(struct gba_gpu_group *group)
@@ -139,7 +139,7 @@ static void *help(void *arg)
 {
     struct gba_gpu_group *group = arg;
 
-    gba_gpu_ends = true;
+    gba_gpu_inside = true;
     for (;;) {
         while (0 != sem_wait(&group->work))
             ;
@@ -270,10 +270,9 @@ void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member)
 
 /* --------------------------------------------------------------------------- make and free --- */
 
-struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *attr)
+struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, uint32_t members)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const uint32_t members = 0 == attr->members ? 1 : attr->members;
     struct gba_gpu_group *group = calloc(1, sizeof *group);
     void *memory;
 
@@ -288,7 +287,6 @@ struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *
     }
     sem_init(&group->work, 0, 0);
     group->team = team;
-    group->attr = *attr;
     group->members = members;
     group->doors = memory;
     group->flags = group->doors + members;

@@ -35,7 +35,6 @@ enum gba_gpu_state {
 struct gba_gpu_group {
     struct gba_gpu_group *next;
     gba_team_t *team;
-    gba_gpu_attr_t attr;
     gba_team_own_t own;
     uint32_t members;
     uint64_t made; /* members that exist; the doorbells of all are polled in any case */
@@ -78,12 +77,12 @@ struct gba_gpu_turn {
     bool napped;
 };
 
-/* This thread is in gba_barrier_end: a call of this library comes from a function
- * of the program, such as that for log lines. */
-extern _Thread_local bool gba_gpu_ends;
+/* This thread makes or destroys a member, or is in gba_barrier_end: a call of this library comes
+ * from a function of the program, such as that for log lines. */
+extern _Thread_local bool gba_gpu_inside;
 
 /* A group without members; NULL: out of memory. */
-struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, const gba_gpu_attr_t *attr);
+struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, uint32_t members);
 void gba_gpu_group_free(struct gba_gpu_group *group);
 
 /* A turn for a group. Returns whether something has happened. By the serving thread. */

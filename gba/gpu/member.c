@@ -14,7 +14,6 @@
 /* Members are made and destroyed one at a time. The serving thread goes on meanwhile, because CUDA
  * may wait for kernels that wait for it. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local bool in_life; /* this thread has it */
 
 struct gba_gpu_part {
     struct gba_gpu_part *next;
@@ -79,25 +78,15 @@ static gba_status_t cuda_failed(const struct gba_gpu_part *part, const char *fun
     return refuse(GBA_ERR_IO, line);
 }
 
-/* As gba_gpu_may. A function that the program has set for log lines is not called again in it. */
-static gba_status_t may(void)
-{
-    const gba_status_t status = gba_gpu_may();
-
-    if (GBA_ERR_UNSUPPORTED == status)
-        return refuse(status, "only the process that has made members uses them, not its child");
-    return in_life ? GBA_ERR_BUSY : status;
-}
-
 static void life_lock(void)
 {
     pthread_mutex_lock(&life);
-    in_life = true;
+    gba_gpu_inside = true;
 }
 
 static void life_unlock(void)
 {
-    in_life = false;
+    gba_gpu_inside = false;
     pthread_mutex_unlock(&life);
 }
 
@@ -145,11 +134,8 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
     if (part->door == NULL)
         return;
     part->flag = page_map(part, own->flag, GBA_CU_REGISTER_READ_ONLY, "page of the flag", &flag);
-    if (part->flag == NULL) {
-        (void)part->cuda->host_unregister(part->door);
-        part->door = NULL;
+    if (part->flag == NULL)
         return;
-    }
     snprintf(part->why, sizeof part->why, "direct: the doorbell of the device");
     member->doorbell = (uint64_t *)(uintptr_t)door;
     member->flag = (const uint64_t *)(uintptr_t)flag;
@@ -250,6 +236,7 @@ static gba_status_t member_make(struct gba_gpu_part *part, gba_gpu_member_t *mem
 gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                    gba_gpu_member_t *member)
 {
+    gba_gpu_attr_t use = *attr;
     const char *cause = NULL;
     const struct gba_cuda *cuda;
     gba_gpu_member_t made = {0};
@@ -257,13 +244,14 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
     void *context = NULL;
     gba_status_t status;
 
-    status = may();
+    status = gba_gpu_may();
     if (GBA_OK != status)
         return status;
     cuda = gba_cuda_open(&cause);
     if (cuda == NULL)
         return refuse(GBA_ERR_UNSUPPORTED, cause);
-    if (attr->members > MEMBERS_MAX || attr->member >= (0 == attr->members ? 1 : attr->members))
+    use.members = 0 == use.members ? 1 : use.members;
+    if (use.members > MEMBERS_MAX || use.member >= use.members)
         return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t.member is not below members, or above 63");
     if (0 != cuda->current(&context) || context == NULL)
         return refuse(GBA_ERR_PARAM, "no CUDA context is current; call cudaSetDevice before");
@@ -271,17 +259,17 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
     if (part == NULL)
         return refuse(GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
     part->cuda = cuda;
-    part->index = attr->member;
+    part->index = use.member;
     life_lock();
     gba_gpu_pause();
-    status = gba_gpu_join(team, attr, &part->group, &cause);
+    status = gba_gpu_join(team, &use, &part->group, &cause);
     gba_gpu_resume();
     if (GBA_OK != status) {
         free(part);
         (void)refuse(status, cause);
     } else {
         status = member_make(part, &made);
-        part->by_words = attr->stream_only && cuda->batch != NULL && !made.direct;
+        part->by_words = use.stream_only && cuda->batch != NULL && !made.direct;
         gba_gpu_pause();
         if (GBA_OK == status)
             part_add(part);
@@ -345,7 +333,7 @@ static gba_status_t part_quit(const gba_gpu_member_t *member, struct gba_gpu_par
 
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 {
-    gba_status_t status = may();
+    gba_status_t status = gba_gpu_may();
     struct gba_gpu_part *part;
     char line[300];
 
@@ -365,7 +353,7 @@ gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 
 gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
 {
-    const gba_status_t status = may();
+    const gba_status_t status = gba_gpu_may();
     struct gba_gpu_part *part;
 
     if (GBA_ERR_UNSUPPORTED == status)

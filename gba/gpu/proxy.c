@@ -119,9 +119,12 @@ gba_status_t gba_gpu_may(void)
 {
     const pid_t process = (pid_t)gba_word_load_relaxed(&proxy.process);
 
-    if (0 != process && getpid() != process)
+    if (0 != process && getpid() != process) {
+        gba_log_text(GBA_LOG_ERROR, "GPU member: only the process that has made members uses them, "
+                                    "not its child");
         return GBA_ERR_UNSUPPORTED;
-    return 0 != holds || gba_gpu_ends ? GBA_ERR_BUSY : GBA_OK;
+    }
+    return 0 != holds || gba_gpu_inside ? GBA_ERR_BUSY : GBA_OK;
 }
 
 /* The CPUs of the thread: the one that the program has chosen; or where the creator is bound to
@@ -184,7 +187,7 @@ static gba_status_t admit(const struct gba_gpu_group *group, const gba_gpu_attr_
 {
     if (0 != gba_word_load_relaxed(&group->fate))
         return (gba_status_t) - (int)gba_word_load_relaxed(&group->fate);
-    if (group->members != attr->members && group->members + attr->members != 1)
+    if (group->members != attr->members)
         return GBA_ERR_PARAM;
     return 0 != (group->made >> attr->member & 1) ? GBA_ERR_BUSY : GBA_OK;
 }
@@ -207,7 +210,7 @@ static gba_status_t group_add(gba_team_t *team, const gba_gpu_attr_t *attr,
                    "barriers would be mixed up";
             return GBA_ERR_BUSY;
         }
-    made = gba_gpu_group_new(team, attr);
+    made = gba_gpu_group_new(team, attr->members);
     if (made == NULL)
         return GBA_ERR_NOMEM;
     if (proxy.first == NULL && !thread_start(&made->own, attr->cpu)) {

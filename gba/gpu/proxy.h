@@ -6,15 +6,16 @@
 #include "gba/gpu/group.h"
 
 /* Whether this thread of this process may make and destroy members. Returns GBA_OK;
- * GBA_ERR_UNSUPPORTED: the process has been forked from that of the members; GBA_ERR_BUSY: it has
- * called gba_gpu_pause or a function of gba_gpu_attr_t, and is in a function of the program. */
+ * GBA_ERR_UNSUPPORTED: the process has been forked from that of the members (logged); GBA_ERR_BUSY,
+ * not logged, because a function for log lines may call: the thread has called gba_gpu_pause, or is
+ * gba_gpu_inside. */
 gba_status_t gba_gpu_may(void);
 
-/* Find the group of a team, or make it and start the thread, with one member more. group: set on
- * GBA_OK; why: set on an error. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_BUSY: it has that member, or
- * another team of the same exchange has members; GBA_ERR_PARAM: another number of members;
- * GBA_ERR_STALE: the rank has left the team; or the status of a group that has failed. The caller
- * has called gba_gpu_pause. */
+/* Find the group of a team, or make it and start the thread, with one member more. attr: members is
+ * not 0. group: set on GBA_OK; why: set on an error. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_BUSY:
+ * it has that member, or another team of the same exchange has members; GBA_ERR_PARAM: another
+ * number of members; GBA_ERR_STALE: the rank has left the team; or the status of a group that has
+ * failed. The caller has called gba_gpu_pause. */
 gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
                           struct gba_gpu_group **group, const char **why);
 
