@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GPU members of ranks on several hosts. Run with the CUDA driver of tests/gpu: threads stand for
- * kernels (tests/gpu/mixed.c). */
+/*
+ * GPU members of ranks on several hosts. Run with the CUDA driver of tests/gpu: threads stand for
+ * kernels (tests/gpu/mixed.c). Arguments, as a member of a bootstrap (GBA_BOOTSTRAP):
+ *
+ *   ROUNDS
+ *   FILE  a file that all processes map, for the proof that nobody leaves early
+ *   WAY   even: even ranks have GPU members; all: all ranks have; left: as even, but rank 1
+ *         leaves the job after half of the rounds
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,45 +17,27 @@
 #include "gba/bootstrap.h"
 #include "tests/gpu/members.h"
 
-static const char help[] =
-    "usage: gpu ROUNDS FILE WAY\n"
-    "\n"
-    "As a member of a bootstrap (GBA_BOOTSTRAP).\n"
-    "\n"
-    "  FILE  a file that all processes map, for the proof that nobody leaves early\n"
-    "  WAY   even: even ranks have GPU members; all: all ranks have; left: as even, but rank 1\n"
-    "        leaves the job after half of the rounds\n";
-
-static int fail(const char *what, const char *why)
-{
-    fprintf(stderr, "gpu: %s: %s\n", what, why);
-    return 1;
-}
-
 int main(int argc, char **argv)
 {
     static struct member me;
     struct mixed mixed = {.device = NULL};
     gba_status_t status;
-    char message[256];
+    char message[256] = "usage: gpu ROUNDS FILE WAY";
     bool left;
     int file;
 
-    if (4 != argc)
-        return fputs(help, stderr) < 0 ? 1 : 2;
-    if (GBA_OK != gba_bootstrap_init(NULL, &me.bootstrap, message, sizeof message))
-        return fail("cannot join", message);
+    if (4 != argc || GBA_OK != gba_bootstrap_init(NULL, &me.bootstrap, message, sizeof message))
+        return fprintf(stderr, "gpu: %s\n", message) < 0 ? 1 : 2;
     me.rank = gba_bootstrap_oob(me.bootstrap)->rank;
     mixed.gpus = 0 == strcmp(argv[3], "all") ? MIXED_ALL : MIXED_EVEN;
     left = 0 == strcmp(argv[3], "left");
     mixed.rounds = (uint32_t)strtoul(argv[1], NULL, 10) / (left && 1 == me.rank ? 2 : 1);
     file = open(argv[2], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || 0 != ftruncate(file, sizeof *me.all))
-        return fail(argv[2], "cannot be written");
+        return perror(argv[2]), 1;
     me.all = mmap(NULL, sizeof *me.all, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
     if (MAP_FAILED == (void *)me.all)
-        return fail(argv[2], "cannot be mapped");
+        return perror(argv[2]), 1;
     me.all->size = gba_bootstrap_oob(me.bootstrap)->size;
     status = mixed_run(&me, &mixed);
     if (0 == me.rank)
