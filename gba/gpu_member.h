@@ -48,16 +48,9 @@ GBA_GPU_FN void gba_gpu_arrive(const gba_gpu_member_t *member, gba_gpu_coop_t co
                   GBA_GPU_ACQUIRE == order ? GBA_GPU_RELAXED : order, member->direct);
 }
 
-/* Whether a round has failed, by a fate whose upper half is not 0. The flag of a proxied member is
- * its fate, too. The upper half of a device's flag is the driver's, and the process reads it. */
-GBA_GPU_FN int gba_gpu_fate(const gba_gpu_member_t *member, uint64_t word, uint32_t sequence)
-{
-    const uint32_t first = (uint32_t)word - GBA_GPU_AHEAD;
-
-    return !member->direct && (int32_t)(sequence - first) < 0 ? GBA_OK : -(int)(word >> 32);
-}
-
-/* Poll until the round has ended, the member has failed, or the time is over. */
+/* Poll until the round has ended, the member has failed, or the time is over. The flag of a proxied
+ * member is its fate, too, and the round may have ended before the first one that failed. The upper
+ * half of a device's flag is the driver's, and the process reads it. */
 GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
                             gba_gpu_order_t order, uint64_t limit_ns)
 {
@@ -70,7 +63,9 @@ GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
         if (!member->direct)
             fate = word;
         if (0 != fate >> 32) /* of a direct member stored after the last release, and seen before */
-            return gba_gpu_fate(member, fate, sequence);
+            return !member->direct && (int32_t)(sequence + GBA_GPU_AHEAD - (uint32_t)fate) < 0
+                       ? GBA_OK
+                       : -(int)(fate >> 32);
         if (0 != polls % 16)
             continue;
         if (member->direct)

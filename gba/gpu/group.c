@@ -204,7 +204,7 @@ static gba_status_t cross_begin(struct gba_gpu_group *group, bool napped)
     return GBA_OK == status ? cross(group, napped) : status;
 }
 
-bool gba_gpu_serve(struct gba_gpu_group *group, const struct gba_gpu_turn *turn)
+bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped)
 {
     gba_status_t status;
 
@@ -213,16 +213,16 @@ bool gba_gpu_serve(struct gba_gpu_group *group, const struct gba_gpu_turn *turn)
         while (group->gathered < group->members && arrived(group, group->gathered))
             group->gathered++;
         if (group->gathered < group->members) {
-            if (turn->now - group->watched >= WATCH_NS)
-                gather_watch(group, turn->now);
+            if (now - group->watched >= WATCH_NS)
+                gather_watch(group, now);
             return false;
         }
-        status = cross_begin(group, turn->napped);
+        status = cross_begin(group, napped);
         if (GBA_INPROGRESS == status)
             return true; /* the members have arrived: no sleep now */
         break;
     case GBA_GPU_CROSS:
-        status = cross(group, turn->napped);
+        status = cross(group, napped);
         break;
     case GBA_GPU_HELPED:
         if (0 == gba_word_load_acquire(&group->helped))
@@ -230,8 +230,8 @@ bool gba_gpu_serve(struct gba_gpu_group *group, const struct gba_gpu_turn *turn)
         helper_end(group);
         return true;
     case GBA_GPU_DIRECT:
-        if (turn->now - group->watched >= INSPECT_NS)
-            (void)gba_gpu_watch(group, turn->now);
+        if (now - group->watched >= INSPECT_NS)
+            (void)gba_gpu_watch(group, now);
         return false;
     default:
         return false;

@@ -71,12 +71,6 @@ static inline uint32_t gba_gpu_count(const struct gba_gpu_group *group, uint32_t
     return (uint32_t)(gba_word_load_acquire(&group->doors[member].word) >> 32);
 }
 
-/* A turn of the serving thread: the time, ns, and whether a nap preceded it. */
-struct gba_gpu_turn {
-    uint64_t now;
-    bool napped;
-};
-
 /* This thread makes or destroys a member, or is in gba_barrier_end: a call of this library comes
  * from a function of the program, such as that for log lines. */
 extern _Thread_local bool gba_gpu_inside;
@@ -85,8 +79,9 @@ extern _Thread_local bool gba_gpu_inside;
 struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, uint32_t members);
 void gba_gpu_group_free(struct gba_gpu_group *group);
 
-/* A turn for a group. Returns whether something has happened. By the serving thread. */
-bool gba_gpu_serve(struct gba_gpu_group *group, const struct gba_gpu_turn *turn);
+/* A turn for a group. now: ns. napped: the serving thread, which calls it, has slept just before.
+ * Returns whether something has happened. */
+bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped);
 
 /* A member is about to leave: no further round ends for it. After the last one the group is not
  * served any more. If a member has given up in a barrier, this rank makes no further one. The

@@ -66,15 +66,21 @@ static gba_status_t refuse(gba_status_t status, const char *why)
     return status;
 }
 
+static const char *cuda_name(const struct gba_gpu_part *part, gba_cu_result result)
+{
+    const char *name = "unknown error";
+
+    (void)part->cuda->error(result, &name);
+    return name;
+}
+
 /* Log that a function of the driver failed. */
 static gba_status_t cuda_failed(const struct gba_gpu_part *part, const char *function,
                                 gba_cu_result result)
 {
-    const char *name = "unknown error";
     char line[192];
 
-    (void)part->cuda->error(result, &name);
-    snprintf(line, sizeof line, "%s failed: %s", function, name);
+    snprintf(line, sizeof line, "%s failed: %s", function, cuda_name(part, result));
     return refuse(GBA_ERR_IO, line);
 }
 
@@ -98,7 +104,6 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
 {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE), offset = (uintptr_t)word % bytes;
     void *page = (char *)(uintptr_t)word - offset;
-    const char *name = "?";
     gba_cu_result result;
 
     result = part->cuda->host_register(page, bytes, GBA_CU_REGISTER_MAPPED | flags);
@@ -109,9 +114,8 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
             return page;
         (void)part->cuda->host_unregister(page);
     }
-    (void)part->cuda->error(result, &name);
     snprintf(part->why, sizeof part->why, "proxy: CUDA does not map the %s of the device: %s", what,
-             name);
+             cuda_name(part, result));
     return NULL;
 }
 

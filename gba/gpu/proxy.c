@@ -22,8 +22,8 @@ static struct {
     bool stop, yields;
     uint64_t sleep_after; /* ns; 0: never */
     /* Of the thread: */
-    struct gba_gpu_turn turn;
-    uint64_t idle_since;
+    uint64_t now, idle_since; /* ns */
+    bool napped;
     uint32_t turns, idle;
 } proxy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -37,7 +37,7 @@ static void rest(bool polls, bool yields)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
 
-    proxy.turn.napped = false;
+    proxy.napped = false;
     if (polls && 0 != ++proxy.idle % IDLE) {
         /* Not in each turn: a hypervisor takes the CPU from a loop of pauses. */
         if (yields)
@@ -46,16 +46,16 @@ static void rest(bool polls, bool yields)
             gba_cpu_pause();
         return;
     }
-    proxy.turn.now = gba_clock_ns();
+    proxy.now = gba_clock_ns();
     if (0 == proxy.idle_since)
-        proxy.idle_since = proxy.turn.now;
-    if (polls && (0 == proxy.sleep_after || proxy.turn.now - proxy.idle_since < proxy.sleep_after))
+        proxy.idle_since = proxy.now;
+    if (polls && (0 == proxy.sleep_after || proxy.now - proxy.idle_since < proxy.sleep_after))
         return;
     proxy.idle = IDLE - 1; /* the next idle turn sleeps, too */
-    if (polls && (proxy.turn.now - proxy.idle_since) / 8 < NAP_NS)
-        nap.tv_nsec = (long)(proxy.turn.now - proxy.idle_since) / 8;
+    if (polls && (proxy.now - proxy.idle_since) / 8 < NAP_NS)
+        nap.tv_nsec = (long)(proxy.now - proxy.idle_since) / 8;
     nanosleep(&nap, NULL);
-    proxy.turn.napped = true;
+    proxy.napped = true;
 }
 
 static void *proxy_main(void *unused)
@@ -66,7 +66,7 @@ static void *proxy_main(void *unused)
     holds = 1; /* whenever it calls a function */
     proxy.idle = 0;
     proxy.idle_since = 0;
-    proxy.turn.napped = false;
+    proxy.napped = false;
     pthread_mutex_lock(&proxy.lock);
     while (!proxy.stop) {
         if (0 != gba_word_load_relaxed(&proxy.wanted)) {
@@ -80,9 +80,9 @@ static void *proxy_main(void *unused)
         yields = proxy.yields;
         /* Also while one group is busy in each turn: the others are watched by this time. */
         if (0 == ++proxy.turns % IDLE)
-            proxy.turn.now = gba_clock_ns();
+            proxy.now = gba_clock_ns();
         for (struct gba_gpu_group *group = proxy.first; group != NULL; group = group->next) {
-            busy |= gba_gpu_serve(group, &proxy.turn);
+            busy |= gba_gpu_serve(group, proxy.now, proxy.napped);
             yields |= GBA_GPU_HELPED == group->state; /* to a thread that may need this CPU */
             polls |= GBA_GPU_GATHER == group->state || GBA_GPU_CROSS == group->state ||
                      GBA_GPU_HELPED == group->state;
@@ -90,7 +90,7 @@ static void *proxy_main(void *unused)
         if (busy) {
             proxy.idle = 0;
             proxy.idle_since = 0;
-            proxy.turn.napped = false;
+            proxy.napped = false;
         } else {
             rest(polls, yields);
         }
