@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GPU members without a GPU: the driver is fake_cuda.c. One process: refusals and failures, streams
  * and graphs, a direct member on the fake kernel. test_gpu_ranks.c has teams of several. */
-#define _GNU_SOURCE /* pthread_tryjoin_np */
+#define _GNU_SOURCE /* pthread_tryjoin_np, CPU_SET, gettid */
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "gba/gpu/cuda.h"
@@ -305,7 +307,18 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
     alone_end(one);
 }
 
-/* -------------------------------------------------------------------------------- sleeping --- */
+/* ---------------------------------------------------------------------------- the threads --- */
+
+static struct noted { /* a thread */
+    pid_t thread;
+    char name[16];
+} server, helper;
+
+static void note(struct noted *noted)
+{
+    noted->thread = gettid();
+    prctl(PR_GET_NAME, noted->name);
+}
 
 static uint64_t naps, looks;
 
@@ -313,6 +326,7 @@ static uint64_t naps, looks;
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int nanosleep(const struct timespec *request, struct timespec *left)
 {
+    note(&server);
     __atomic_fetch_add(&naps, 1, __ATOMIC_ACQ_REL);
     return clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
 }
@@ -346,6 +360,51 @@ TEST_WITH(a_member_that_waits_asleep_looks_for_messages_after_each_sleep, direct
     assert_true(word_get(&looks) >= 90);
     while (GBA_OK != gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
         device_run();
+    alone_end(one);
+}
+
+static gba_status_t fallback_noted(void *unused)
+{
+    (void)unused;
+    note(&helper);
+    return GBA_OK;
+}
+
+/* Make a member in a thread that is bound to one CPU, on which it may poll. */
+static void *create_bound(void *one)
+{
+    cpu_set_t process, bound;
+    int cpu = 0;
+
+    assert_int_equal(sched_getaffinity(0, sizeof process, &process), 0);
+    while (!CPU_ISSET(cpu, &process))
+        cpu++;
+    CPU_ZERO(&bound);
+    CPU_SET(cpu, &bound);
+    assert_int_equal(sched_setaffinity(0, sizeof bound, &bound), 0);
+    word_set(&naps, 0);
+    assert_int_equal(create(one, 0), GBA_OK);
+    word_await(&naps, 1);
+    assert_int_equal(sched_getaffinity(server.thread, sizeof bound, &bound), 0);
+    assert_int_equal(CPU_ISSET(cpu, &bound), 1 == CPU_COUNT(&process));
+    return NULL;
+}
+
+TEST_WITH(the_threads_have_names_and_cpus_of_their_own, quiet, loud, NULL)
+{
+    struct alone *one = alone_with("GBA_SW_ENABLE", "0");
+    pthread_t creator;
+    pid_t first;
+
+    one->me.team->runtime.fallback = fallback_noted;
+    assert_int_equal(pthread_create(&creator, NULL, create_bound, one), 0);
+    assert_int_equal(pthread_join(creator, NULL), 0);
+    assert_string_equal(server.name, "gba-gpu");
+    assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    first = helper.thread;
+    assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    assert_int_equal(helper.thread, first);
+    assert_string_equal(helper.name, "gba-gpu-end");
     alone_end(one);
 }
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of GPU members without a GPU: kernels that come late, members that are aborted,
- * destroyed twice or made again, wrong orders, forks, and the serving threads. */
-#define _GNU_SOURCE /* CPU_SET, gettid */
-#include <glob.h>
+ * destroyed twice or made again, wrong orders, and forks. */
 #include <pthread.h>
-#include <sched.h>
 #include <sys/wait.h>
 
 #include "tests/gpu/alone.h"
@@ -233,8 +230,6 @@ TEST_WITH(a_member_that_is_made_again_goes_on_after_its_last_arrival, quiet, lou
     }
 }
 
-/* ---------------------------------------------------------------------------- the threads --- */
-
 /* A group that is busy in each turn of the thread, as with a fast GPU. */
 TEST_WITH(a_busy_team_does_not_hide_the_stall_of_another, quiet, loud, NULL)
 {
@@ -253,68 +248,6 @@ TEST_WITH(a_busy_team_does_not_hide_the_stall_of_another, quiet, loud, NULL)
     assert_int_equal(gba_gpu_member_abort(&busy->gpu[0]), GBA_OK);
     assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
     alone_end(busy);
-    alone_end(one);
-}
-
-static uint64_t helpers[2], helps;
-
-static gba_status_t fallback_noted(void *unused)
-{
-    (void)unused;
-    helpers[helps++ % 2] = (uint64_t)gettid();
-    return GBA_OK;
-}
-
-/* The thread of this process with a name; 0: there is none. */
-static pid_t thread_named(const char *name)
-{
-    char text[32];
-    pid_t found = 0;
-    glob_t names;
-    FILE *file;
-
-    assert_int_equal(glob("/proc/self/task/*/comm", 0, NULL, &names), 0);
-    for (size_t i = 0; i < names.gl_pathc; i++) {
-        file = fopen(names.gl_pathv[i], "r");
-        if (file != NULL && 1 == fscanf(file, "%31s", text) && 0 == strcmp(text, name))
-            found = (pid_t)strtol(names.gl_pathv[i] + strlen("/proc/self/task/"), NULL, 10);
-        if (file != NULL)
-            fclose(file);
-    }
-    globfree(&names);
-    return found;
-}
-
-/* Make a member in a thread that is bound to one CPU, on which it may poll. */
-static void *create_bound(void *one)
-{
-    cpu_set_t process, bound;
-    int cpu = 0;
-
-    assert_int_equal(sched_getaffinity(0, sizeof process, &process), 0);
-    while (!CPU_ISSET(cpu, &process))
-        cpu++;
-    CPU_ZERO(&bound);
-    CPU_SET(cpu, &bound);
-    assert_int_equal(sched_setaffinity(0, sizeof bound, &bound), 0);
-    assert_int_equal(create(one, 0), GBA_OK);
-    assert_int_equal(sched_getaffinity(thread_named("gba-gpu"), sizeof bound, &bound), 0);
-    assert_int_equal(CPU_ISSET(cpu, &bound), 1 == CPU_COUNT(&process));
-    return NULL;
-}
-
-TEST_WITH(the_threads_have_names_and_cpus_of_their_own, quiet, loud, NULL)
-{
-    struct alone *one = alone_with("GBA_SW_ENABLE", "0");
-    pthread_t creator;
-
-    one->me.team->runtime.fallback = fallback_noted;
-    assert_int_equal(pthread_create(&creator, NULL, create_bound, one), 0);
-    assert_int_equal(pthread_join(creator, NULL), 0);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
-    assert_int_equal(thread_named("gba-gpu-end"), helpers[0]);
-    assert_int_equal(helpers[0], helpers[1]);
     alone_end(one);
 }
 
