@@ -14,7 +14,7 @@ static const char *indirect(const gba_team_t *team)
     const struct gba_path_base *path = team->path;
 
     if (GBA_PATH_DEVICE != team->kind)
-        return "";
+        return gba_path_name(team->kind);
     if (path == NULL) /* the agreement on another path has failed */
         return "its device has failed";
     if (path->group == NULL || path->hybrid != NULL)
@@ -40,11 +40,8 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
     own->sleep_after = gba_wait_sleep_after(team->waiting.mode);
     own->indirect = indirect(team);
-    if ('\0' != own->indirect[0] || GBA_PATH_DEVICE != team->kind) {
-        if ('\0' == own->indirect[0])
-            own->indirect = gba_path_name(team->kind);
+    if ('\0' != own->indirect[0])
         return;
-    }
     own->doorbell = (void *)(uintptr_t)team->path->state->doorbell;
     own->flag = team->path->state->flag;
     own->member = team->path->state->low;
