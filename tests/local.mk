@@ -37,9 +37,9 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/team/test_watchdog
 # The model of the device, by rules of gba/spec/device.md. These link nothing but the model: it is
 # pure.
-# test_overlap can run on a design.
-GBA_MODEL_TESTS = tests/unit/model/test_control_search tests/rtl/test_overlap
-# These can also run beside a design, and write the vectors.
+# Those of tests/rtl can run on a design.
+GBA_MODEL_TESTS = tests/unit/model/test_control_search tests/rtl/test_overlap tests/rtl/test_vectors
+# These write the vectors.
 GBA_RULE_TESTS = tests/unit/model/test_model tests/unit/model/test_model_errors tests/unit/model/test_model_rounds \
 	tests/unit/model/test_control tests/unit/model/test_ports
 # The core of gba-switchd: pure, too.
@@ -54,26 +54,16 @@ endif
 tests/unit/%.$(OBJEXT) tests/conformance/%.$(OBJEXT) tests/switch/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_UNIT_TESTS): private LDADD = tests/unit/libshared.a gba/libgbacore.la $(CMOCKA_LIBS)
 $(GBA_UNIT_TESTS): tests/unit/libshared.a gba/libgbacore.la
-$(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) -ldl
-$(GBA_MODEL_TESTS): sim/libgbamodel.la
-GBA_LOCKSTEP = tests/rtl/liblockstep.la tests/rtl/libfirmware.la
-# Automake does not clean these.
-EXTRA_LTLIBRARIES = $(GBA_LOCKSTEP)
-CLEANFILES += $(GBA_LOCKSTEP)
-tests_rtl_liblockstep_la_SOURCES = tests/rtl/lockstep.h tests/rtl/lockstep.c tests/rtl/arrive.h \
-	tests/rtl/load.h tests/rtl/rules.c
-tests_rtl_libfirmware_la_SOURCES = $(sim_libgbamodel_la_SOURCES)
-tests_rtl_libfirmware_la_CPPFLAGS = $(AM_CPPFLAGS) -include sim/rtl/firmware.h
-tests/rtl/%.lo tests/rtl/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
-$(GBA_RULE_TESTS): private LDADD = $(GBA_LOCKSTEP) $(CMOCKA_LIBS) -ldl
-$(GBA_RULE_TESTS): $(GBA_LOCKSTEP)
+$(GBA_MODEL_TESTS) $(GBA_RULE_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) -ldl
+$(GBA_MODEL_TESTS) $(GBA_RULE_TESTS): sim/libgbamodel.la
+tests/rtl/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 # The vectors that make installs. A release has them, because neither a machine without cmocka nor a build for another
 # architecture can make them. So they depend on no program.
 if HAVE_VECTORS
 dist_spec_DATA += gba/spec/vectors.jsonl.gz
 endif
 MAINTAINERCLEANFILES = gba/spec/vectors.jsonl.gz
-gba/spec/vectors.jsonl.gz: $(patsubst %$(EXEEXT),%.c,$(GBA_RULE_TESTS)) tests/rtl/lockstep.c $(sim_libgbamodel_la_SOURCES)
+gba/spec/vectors.jsonl.gz: $(patsubst %$(EXEEXT),%.c,$(GBA_RULE_TESTS)) tests/unit/model/vectors.h $(sim_libgbamodel_la_SOURCES)
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) $(GBA_RULE_TESTS)
 	$(AM_V_GEN)$(MKDIR_P) gba/spec && rm -f $@.new && for test in $(GBA_RULE_TESTS); do \
 		GBA_VECTORS=$@.new ./$$test >$@.log 2>&1 || { cat $@.log; exit 1; }; \
@@ -230,7 +220,7 @@ conformance: tests/conformance/conformance_device
 	GBA_CONFORMANCE_DEVICE=$(DEVICE) tests/conformance/conformance_device
 # The rules on a design of somebody else, which is a library: make conformance-rtl DUT=/path/lib.so.
 .PHONY: conformance-rtl
-conformance-rtl: $(GBA_RULE_TESTS) tests/rtl/test_overlap
+conformance-rtl: tests/rtl/test_overlap tests/rtl/test_vectors gba/spec/vectors.jsonl.gz
 	$(srcdir)/contrib/maint/check-rtl --dut $(DUT) .
 # gba-switchd with the RTL in the place of the model: rtl/gba-switchd-rtl.
 .PHONY: gba-switchd-rtl

@@ -915,8 +915,3 @@ const struct gba_dut *gba_dut(void)
 
     return &table;
 }
-
-extern "C" const void *gba_dut_state(void *device)
-{
-    return static_cast<struct rtl *>(device)->model;
-}

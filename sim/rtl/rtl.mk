@@ -77,14 +77,15 @@ rules: $(addprefix test_,$(rules))
 .PHONY: all rules
 .DELETE_ON_ERROR:
 
-# A design as a library of gba_dut.h: this one, and one with faults.
+# A design as a library of gba_dut.h: this one, and the model with faults.
 dut-rtl.so: libgbartl.so
 	$(CC) -shared -o $@ design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
 
-# Its state is not looked at, as that of any other design.
-dut-faulty.so: $(TOP)/tests/rtl/faulty.c $(TOP)/sim/model/dut.c $(firmware) $(headers)
-	$(CC) $(CFLAGS) -shared -o $@ $(filter-out %.h,$^) -Wl,-Bsymbolic -Dgba_dut_state=hidden_state \
-		-Wl,--defsym=gba_model_port_up=gba_firmware_port_up,--defsym=gba_model_port_down=gba_firmware_port_down
+dut-faulty.so: $(TOP)/tests/rtl/faults.sed $(wildcard $(TOP)/sim/model/*.c) $(headers)
+	rm -rf faulty
+	mkdir faulty
+	for file in $(TOP)/sim/model/*.c; do sed -f $< $$file >faulty/$${file##*/} || exit; done
+	$(CC) $(CFLAGS) -w -shared -o $@ faulty/*.c -Wl,-Bsymbolic
 
 # The parameters with VALUES="NAME=NUMBER ...".
 GROUPS ?= 8

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checker of test_overlap.c: what a design still owes, and what each of its events must be. It
- * knows no traffic.
+ * The checker of test_overlap.c and test_vectors.c: what a design still owes, and what each of its
+ * events must be. It knows no traffic.
+ *
+ * GBA_DUT=LIBRARY: the design (gba/spec/gba_dut.h); without it the model itself.
  */
 #ifndef TESTS_RTL_OVERLAP_H
 #define TESTS_RTL_OVERLAP_H
 
+#include <dlfcn.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "gba/spec/gba_dut.h"
 #include "sim/model/control.h"
 #include "sim/model/event.h"
-#include "tests/rtl/load.h"
 #include "tests/suite.h"
 
 #define PORTS  12u /* at most */
@@ -52,7 +57,7 @@ static const struct gba_dut *dut;
 static void *device;
 static struct gba_model m;
 static struct gba_model_effects effects;
-static uint64_t random_state, numbered;
+static uint64_t numbered;
 static unsigned long long seed, cycle, accesses, rounds, stores; /* of a run */
 static struct port {
     QUEUE(struct gba_model_access, 1024) script; /* what the host does next */
@@ -60,6 +65,7 @@ static struct port {
     QUEUE(struct answer, 256) answers;
     enum { STAYS, GOES_DOWN, GOES_UP } link;
     bool stalled;
+    uint32_t quota;                         /* when the link goes up */
     uint64_t since, free_since, link_since; /* cycles from which an access or a link may wait */
     uint64_t stalled_at, stalled_until, down_at; /* down_at: the link goes down then; 0: not so */
     uint32_t interrupts, expected, possible; /* that came, that must come, that may in addition */
@@ -69,6 +75,7 @@ static QUEUE(struct due, 1024) due[GROUPS][PORTS];
 /* 1 + the last store of a completed round after which the event of a NOTIFY may come; 0: none. */
 static uint64_t asked[GROUPS][PORTS];
 static uint32_t port_count, group_count;
+static const char *rule_of_access; /* names each difference; NULL: by its kind */
 
 __attribute__((noreturn, format(printf, 2, 3))) static void broken(const char *rule,
                                                                    const char *format, ...)
@@ -79,22 +86,12 @@ __attribute__((noreturn, format(printf, 2, 3))) static void broken(const char *r
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fail_msg("rule %s: %s; seed %llu, cycle %llu, access %llu", rule, text, seed, cycle, accesses);
+    fail_msg("rule %s: %s; seed %llu, cycle %llu, access %llu",
+             rule_of_access != NULL ? rule_of_access : rule, text, seed, cycle, accesses);
     abort();
 }
 
 #define expect(condition, rule) ((condition) ? (void)0 : broken(rule, "not: %s", #condition))
-
-static uint32_t below(uint32_t count)
-{
-    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-    return (uint32_t)(random_state >> 33) % count;
-}
-
-static uint64_t bits64(void)
-{
-    return (uint64_t)below(1u << 31) << 40 ^ (uint64_t)below(1u << 31) << 20 ^ below(1u << 31);
-}
 
 /* A port whose host has taken no store for so long that the device may drop its stores. [PORT-6] */
 static bool is_lost(uint32_t port)
@@ -292,7 +289,7 @@ static void linked(uint32_t port, bool up)
         broken("PORT-4", "the link of port %u goes %s by itself", port, up ? "up" : "down");
     host->link = STAYS;
     if (up) {
-        gba_model_port_up(&m, port, 0);
+        gba_model_port_up(&m, port, host->quota);
         return;
     }
     gba_model_port_down(&m, port, &effects);
@@ -341,7 +338,7 @@ static bool step(void)
 
     cycle++;
     while (dut->event(device, &event) != 0) {
-        if (event.port >= port_count)
+        if (event.port >= PORTS)
             broken("PORT-1", "an event of port %u", event.port);
         if (event.kind == GBA_DUT_TAKEN)
             taken(event.port);
@@ -381,7 +378,7 @@ static void set_link(uint32_t port, bool up)
 {
     ports[port].link = up ? GOES_UP : GOES_DOWN;
     ports[port].link_since = cycle;
-    dut->link(device, port, up, 0);
+    dut->link(device, port, up, ports[port].quota);
 }
 
 static void set_ready(uint32_t port, bool ready)
@@ -404,7 +401,7 @@ static void rest(void)
         set_ready(p, true);
     }
     UNTIL(step(), "REL-2");
-    for (uint32_t p = 0; p < port_count; p++) {
+    for (uint32_t p = 0; p < PORTS; p++) {
         struct port *host = &ports[p];
 
         if (COUNT(&host->offered) != 0 || COUNT(&host->answers) != 0 || host->link != STAYS)
@@ -423,20 +420,18 @@ static void rest(void)
     }
 }
 
-/* All ports of a device that is as after power-on go up. */
+/* A device that is as after power-on: all ports are down. */
 static void begin(void)
 {
     memset(ports, 0, sizeof ports);
     memset(due, 0, sizeof due);
     memset(asked, 0, sizeof asked);
     gba_model_init(&m, group_count, port_count, uuid);
-    for (uint32_t p = 0; p < port_count; p++) {
+    for (uint32_t p = 0; p < PORTS; p++)
         ports[p].since = ports[p].free_since = cycle;
-        set_link(p, true);
-    }
 }
 
-static void power_on(uint32_t groups, uint32_t count)
+static void create(uint32_t groups, uint32_t count)
 {
     group_count = groups;
     port_count = count;
@@ -447,12 +442,24 @@ static void power_on(uint32_t groups, uint32_t count)
     begin();
 }
 
-static void reset(void)
+/* The table of the design. Ends the program with a line if there is none of this version. */
+static const struct gba_dut *design(void)
 {
-    for (uint32_t p = 0; p < port_count; p++)
-        set_ready(p, true);
-    dut->reset(device);
-    begin();
+    const char *path = getenv("GBA_DUT");
+    void *library = path == NULL ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const struct gba_dut *(*table)(void) = gba_dut;
+
+    if (path != NULL && library == NULL) {
+        fprintf(stderr, "GBA_DUT must name the library of a design: %s\n", dlerror());
+        exit(2);
+    }
+    if (library != NULL)
+        *(void **)&table = dlsym(library, "gba_dut");
+    if (table == NULL || table()->version != GBA_DUT_VERSION) {
+        fprintf(stderr, "%s: no gba_dut() of version %u\n", path, GBA_DUT_VERSION);
+        exit(2);
+    }
+    return table();
 }
 
 #endif

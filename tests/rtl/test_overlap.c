@@ -5,12 +5,44 @@
  * for some time or for ever. The model makes each access when the design says that it takes effect.
  * From then on the stores are due, and the answer, the interrupts and the events are known.
  *
- *   GBA_DUT=LIBRARY test_overlap    without GBA_DUT: the model itself
- *
  * GBA_SEEDS="FIRST COUNT CYCLES": the random runs. A failure names the rule, the seed and the
  * cycle.
  */
 #include "tests/rtl/overlap.h"
+
+static uint64_t random_state;
+
+static uint32_t below(uint32_t count)
+{
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(random_state >> 33) % count;
+}
+
+static uint64_t bits64(void)
+{
+    return (uint64_t)below(1u << 31) << 40 ^ (uint64_t)below(1u << 31) << 20 ^ below(1u << 31);
+}
+
+static void all_up(void)
+{
+    for (uint32_t p = 0; p < port_count; p++)
+        set_link(p, true);
+}
+
+static void power_on(uint32_t groups, uint32_t count)
+{
+    create(groups, count);
+    all_up();
+}
+
+static void reset(void)
+{
+    for (uint32_t p = 0; p < port_count; p++)
+        set_ready(p, true);
+    dut->reset(device);
+    begin();
+    all_up();
+}
 
 /* What a host does next. */
 static void plan(uint32_t port, bool write, uint8_t width, uint32_t address, uint64_t value)
@@ -566,14 +598,6 @@ TEST(test_ORD_1_at_random)
         random_state = first * 2654435761u;
         run(cycles);
     }
-}
-
-static const struct gba_dut *design(void)
-{
-    const char *path = getenv("GBA_DUT");
-    void *library;
-
-    return path == NULL ? gba_dut() : dut_load(path, &library);
 }
 
 TEST_MAIN(dut = design())

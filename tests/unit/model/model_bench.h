@@ -21,15 +21,34 @@ static uint64_t bench_random; /* of the last access */
 static uint32_t number, generation;
 static uint64_t key;
 
-/* A device of which all ports are up. */
-static inline void bench_power_on(uint32_t groups)
+#include "tests/unit/model/vectors.h"
+
+static inline void port_up(uint32_t port, uint32_t quota)
+{
+    vectors_check();
+    gba_model_port_up(&bench, port, quota);
+    if (vectors != NULL) {
+        fprintf(vectors, "{\"port_up\": {\"port\": %u, \"quota\": %u}}\n", port, quota);
+        written = bench;
+    }
+}
+
+/* A device of which all ports are down. */
+static inline void bench_init(uint32_t groups)
 {
     static const uint64_t uuid[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull};
 
     gba_model_init(&bench, groups, PORTS, uuid);
     bench_port = 0;
+    vectors_begin();
+}
+
+/* A device of which all ports are up. */
+static inline void bench_power_on(uint32_t groups)
+{
+    bench_init(groups);
     for (uint32_t port = 0; port < PORTS; port++)
-        gba_model_port_up(&bench, port, 0);
+        port_up(port, 0);
 }
 
 /* A test with a device that has just been powered on. */
@@ -61,9 +80,12 @@ static inline uint32_t bench_access(bool write, uint8_t width, uint32_t address,
                                       .value = value,
                                       .random = ++bench_random};
 
+    vectors_check();
     before = bench;
     memset(&effects, 0xa5, sizeof(effects)); /* the model must set all of it */
     gba_model_access(&bench, &access, &effects);
+    if (vectors != NULL)
+        write_vector(&access);
     return effects.error;
 }
 
@@ -301,8 +323,13 @@ static inline bool interrupted(uint32_t port)
 
 static inline void port_down(uint32_t port)
 {
+    vectors_check();
     memset(&effects, 0xa5, sizeof(effects));
     gba_model_port_down(&bench, port, &effects);
+    if (vectors != NULL) {
+        fprintf(vectors, "{\"port_down\": {\"port\": %u}}\n", port);
+        written = bench;
+    }
 }
 
 /* A refused access that counts in BAD_ACCESS and changes nothing else. */

@@ -97,7 +97,7 @@ BENCH_TEST(test_CMD_3_each_bit_of_generation_and_key, 1)
 BENCH_TEST(test_CMD_2_quota, 4)
 {
     port_down(1);
-    gba_model_port_up(&bench, 1, 2);
+    port_up(1, 2);
     assert_int_equal(port_read(1, GBA_PORT_QUOTA), 2);
     assert_int_equal(alloc(1, 1), GBA_RESULT_OK);
     assert_int_equal(join(0, 0), GBA_RESULT_OK); /* the holder is still port 1 */

@@ -70,7 +70,7 @@ static bool takes(uint32_t address, uint8_t width, bool write)
 }
 
 /* All accesses to [first, last), of a device with as many groups, of which port 0 has the first.
- * The vectors (tests/rtl) have some of them. */
+ * The vectors have some of them. */
 static void sweep(uint32_t groups, uint32_t first, uint32_t last)
 {
     uint32_t stride = getenv("GBA_VECTORS") != NULL ? 61 : 1;

@@ -52,7 +52,7 @@ BENCH_TEST(test_PORT_2_a_stranger_changes_nothing, 2)
 
 TEST(test_PORT_3_down_and_up)
 {
-    gba_model_init(&bench, 1, PORTS, bench.uuid);
+    bench_init(1);
     for (bench_port = 0; bench_port < PORTS + 2; bench_port++) {
         assert_int_equal(bench_access(false, 4, GBA_DEVICE_BASE + GBA_DEV_ID, 0), GBA_ERROR_NONE);
         assert_true(effects.value == 0xFFFFFFFFull);
@@ -62,14 +62,14 @@ TEST(test_PORT_3_down_and_up)
         bench_access(true, 4, GBA_BAR_SIZE, 7);
         bench_is(&before);
     }
-    gba_model_port_up(&bench, 1, 5);
+    port_up(1, 5);
     port_write(1, GBA_PORT_IRQ_MASK, 1);
     port_write(1, GBA_PORT_VALUE, 1);
     before = bench;
     port_down(0); /* was down */
     bench_is(&before);
     port_down(1);
-    gba_model_port_up(&bench, 1, 6);
+    port_up(1, 6);
     assert_int_equal(port_read(1, GBA_PORT_IRQ_MASK), 0);
     assert_int_equal(port_read(1, GBA_PORT_VALUE), 0);
     assert_int_equal(port_read(1, GBA_PORT_QUOTA), 6);
@@ -92,17 +92,17 @@ BENCH_TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members, 3)
     assert_int_equal(events(3), 0);
     assert_int_equal(bench.group[0].record.life, GBA_LIFE_FREE);
     assert_int_equal(arrive(2, 1), 0); /* no round completes without the member */
-    gba_model_port_up(&bench, 1, 0);
+    port_up(1, 0);
     assert_int_equal(events(1), 0);
     assert_int_equal(membership(1), GBA_MEMBERSHIP_LEFT);
     refused_stranger(1, true, 8, GBA_DOORBELL(1), GBA_ARRIVAL(1, generation, 1));
     /* The holder leaves: the other members keep the group. */
     port_down(0);
-    gba_model_port_up(&bench, 0, 0);
+    port_up(0, 0);
     assert_int_equal(port_read(0, GBA_PORT_HELD), 0);
     assert_int_equal(bench_reg(1, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_ACTIVE);
     port_down(2);
-    gba_model_port_up(&bench, 2, 0);
+    port_up(2, 0);
     is_free();
 }
 
