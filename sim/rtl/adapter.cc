@@ -3,13 +3,12 @@
  * The functions of sim/model/model.h on the design of gba_device.sv. A program is linked with them
  * instead of the model.
  *
- * The control unit is sim/model/control.c as firmware, which has a struct gba_model of its own.
- * What hosts and engine change is read from the design before it runs, and what it has changed is
- * written when it returns, both over the pins. It keeps the rest: records, bindings, quotas.
+ * The control unit is sim/model/control.c as firmware, on the caller's struct gba_model. What hosts
+ * and engine change is read from the design before it runs, and what it has changed is written when
+ * it returns, both over the pins. The struct keeps the rest: records, bindings, quotas.
  *
- * The caller's struct gba_model shows the state of the design: it follows each write of a memory.
- * Tests also change it: what differs from the last state is written to the design before the next
- * access.
+ * It also shows the caller the state of the design: it follows each write of a memory. Tests change
+ * it, too: what differs from the last state is written to the design before the next access.
  */
 #include <cstdlib>
 #include <cstring>
@@ -70,9 +69,8 @@ struct accepted {
 struct rtl {
     struct rtl *next;
     struct gba_model *model;
-    struct gba_model known;            /* what the design has */
-    struct gba_model unit, unit_known; /* of the control unit; before the firmware ran */
-    struct gba_model_effects *effects; /* of this cycle, or of the access under way */
+    struct gba_model known;           /* what the design has */
+    struct gba_model_effects effects; /* of the access under way */
     Vgba_device *top;
     std::deque<struct gba_model_access> queue[LANES];
     size_t offered[LANES]; /* which one of the queue */
@@ -94,14 +92,14 @@ static void event(struct rtl *rtl, uint32_t kind, uint32_t port, uint64_t addres
 static void interrupt(struct rtl *rtl, uint32_t port)
 {
     event(rtl, GBA_DUT_INTERRUPT, port, 0, 0);
-    gba_model_interrupt(port, rtl->effects);
+    gba_model_interrupt(port, &rtl->effects);
 }
 
 static void store(struct rtl *rtl, const struct gba_model_release *release)
 {
     event(rtl, GBA_DUT_STORE, release->port, release->address, release->sequence);
-    if (rtl->effects->releases < GBA_MEMBERS_MAX)
-        rtl->effects->release[rtl->effects->releases++] = *release;
+    if (rtl->effects.releases < GBA_MEMBERS_MAX)
+        rtl->effects.release[rtl->effects.releases++] = *release;
 }
 
 static void take_release(struct rtl *rtl)
@@ -124,15 +122,6 @@ static void take_release(struct rtl *rtl)
         release.port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u;
         store(rtl, &release);
     }
-}
-
-/* Whether the host takes release stores. */
-static void port_ready(struct rtl *rtl, uint32_t port, bool ready)
-{
-    const uint32_t bit = 1u << port % 32;
-    uint32_t *word = &rtl->top->rel_ready[port / 32];
-
-    *word = ready ? *word | bit : *word & ~bit;
 }
 
 /* The half of a cycle before the edge: the outputs follow the inputs. */
@@ -184,9 +173,9 @@ static void answer(struct rtl *rtl)
     struct accepted *accepted = &rtl->accepted[top->resp_port];
 
     take_effect(rtl, accepted);
-    rtl->effects->value = top->resp_value;
-    rtl->effects->error = top->resp_error;
-    rtl->effects->completed = top->resp_completed;
+    rtl->effects.value = top->resp_value;
+    rtl->effects.error = top->resp_error;
+    rtl->effects.completed = top->resp_completed;
     event(rtl, GBA_DUT_ANSWERED, accepted->access.port, 0, top->resp_value);
 }
 
@@ -396,10 +385,9 @@ static uint32_t cause_of(const struct gba_model *model, uint32_t port)
     return cause;
 }
 
-static void write_group(struct rtl *rtl, const struct gba_model *model, uint32_t id,
-                        const struct gba_model_group *known)
+static void write_group(struct rtl *rtl, uint32_t id)
 {
-    const struct gba_model_group *group = &model->group[id];
+    const struct gba_model_group *group = &rtl->model->group[id], *known = &rtl->known.group[id];
     struct derived is = derived_of(group), was = derived_of(known);
 
     poke_changed(rtl, M_CONFIG, id, config_of(group), config_of(known));
@@ -423,18 +411,17 @@ static void write_group(struct rtl *rtl, const struct gba_model *model, uint32_t
         if (group->bound[i] != 0 && group->bound[i] != known->bound[i])
             poke(rtl, M_BOUND, i * GBA_GROUPS + id, group->bound[i] - 1u);
     }
-    for (uint32_t port = 0; port < model->ports; port++) {
+    for (uint32_t port = 0; port < rtl->model->ports; port++) {
         if (group->record.events[port] == known->record.events[port])
             continue;
         poke(rtl, M_EVENTS, port * GBA_GROUPS + id, group->record.events[port]);
-        poke(rtl, M_CAUSE, port, cause_of(model, port));
+        poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
     }
 }
 
-static void write_port(struct rtl *rtl, struct gba_model *model, uint32_t port,
-                       struct gba_model_port *known)
+static void write_port(struct rtl *rtl, uint32_t port)
 {
-    struct gba_model_port *bank = &model->port[port];
+    struct gba_model_port *bank = &rtl->model->port[port], *known = &rtl->known.port[port];
     bool changed = bank->up != known->up; /* the memories of a bank have no value before */
 
     for (uint32_t i = 0; i < 4; i++) {
@@ -449,16 +436,17 @@ static void write_port(struct rtl *rtl, struct gba_model *model, uint32_t port,
         poke(rtl, M_MASK, port, bank->irq_mask);
     if (!changed)
         return;
-    poke(rtl, M_CAUSE, port, cause_of(model, port));
+    poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
     /* An access of the port waits no more, and those of the others begin to wait again. */
-    for (uint32_t group = 0; bank->up == 0 && group < model->groups; group++)
+    for (uint32_t group = 0; bank->up == 0 && group < rtl->model->groups; group++)
         poke(rtl, M_QUEUE, group, 0);
     poke(rtl, M_UP, port, bank->up);
 }
 
 /* Write what the unit keeps about ports and the device. */
-static void write_device(struct rtl *rtl, const struct gba_model *model)
+static void write_device(struct rtl *rtl)
 {
+    const struct gba_model *model = rtl->model;
     uint32_t groups_free = gba_control_groups_free(model);
     uint64_t held[GBA_PORTS_MAX + 1] = {};
 
@@ -475,59 +463,38 @@ static void write_device(struct rtl *rtl, const struct gba_model *model)
     rtl->groups_free = groups_free;
 }
 
-/* Write to the design what differs in a state: in a group, or with -1 in the whole device. */
-static void write_changes(struct rtl *rtl, struct gba_model *model, struct gba_model *known,
-                          int only)
+/* Write to the design what has changed in the model: in a group, or with -1 in the whole device. */
+static void write_changes(struct rtl *rtl, int only)
 {
+    struct gba_model *model = rtl->model, *known = &rtl->known;
+
+    rtl->writing = true;
     for (uint32_t i = 0; i < model->groups; i++) {
-        if (only >= 0 && i != (uint32_t)only)
+        if ((only >= 0 && i != (uint32_t)only) ||
+            memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
             continue;
-        if (memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
-            continue;
-        write_group(rtl, model, i, &known->group[i]);
+        write_group(rtl, i);
         known->group[i] = model->group[i];
     }
     for (uint32_t i = 0; only < 0 && i < model->ports; i++) {
         if (memcmp(&model->port[i], &known->port[i], sizeof(known->port[i])) == 0)
             continue;
-        write_port(rtl, model, i, &known->port[i]);
+        write_port(rtl, i);
         known->port[i] = model->port[i];
     }
-    if (only < 0)
-        write_device(rtl, model);
+    if (only < 0) {
+        write_device(rtl);
+        poke_changed(rtl, M_BAD_ACCESS, 0, model->bad_access, known->bad_access);
+    }
+    rtl->writing = false;
 }
 
 /* Write what the bench has changed in its state. */
 static void write_bench(struct rtl *rtl, int only)
 {
-    rtl->writing = true;
-    write_changes(rtl, rtl->model, &rtl->known, only);
-    if (only < 0)
-        poke_changed(rtl, M_BAD_ACCESS, 0, rtl->model->bad_access, rtl->known.bad_access);
+    write_changes(rtl, only);
     rtl->known.bad_access = rtl->model->bad_access;
-    rtl->writing = false;
     rtl->top->cu_hold = 0;
-}
-
-/* What only the control unit changes. */
-static void copy_own(struct gba_model *to, const struct gba_model *from)
-{
-    for (uint32_t i = 0; i < from->groups; i++) {
-        const struct gba_model_group *source = &from->group[i];
-        struct gba_model_group *group = &to->group[i];
-
-        group->core.member_count = source->core.member_count;
-        group->core.control = source->core.control;
-        memcpy(group->core.member_mask, source->core.member_mask, sizeof group->core.member_mask);
-        memcpy(group->bound, source->bound, sizeof group->bound);
-        memcpy(&group->record, &source->record, offsetof(struct gba_model_record, notified));
-        memcpy(group->record.membership, source->record.membership,
-               sizeof group->record.membership);
-    }
-    for (uint32_t i = 0; i < from->ports; i++) {
-        to->port[i].up = from->port[i].up;
-        to->port[i].quota = from->port[i].quota;
-    }
 }
 
 /* Read the events of a port. */
@@ -535,21 +502,21 @@ static void read_events(struct rtl *rtl, uint32_t port)
 {
     uint64_t cause = peek(rtl, M_CAUSE, port);
 
-    for (uint32_t i = 0; i < rtl->unit.groups; i++)
-        rtl->unit.group[i].record.events[port] =
+    for (uint32_t i = 0; i < rtl->model->groups; i++)
+        rtl->model->group[i].record.events[port] =
             cause >> i & 1 ? (uint8_t)peek(rtl, M_EVENTS, port * GBA_GROUPS + i) : 0;
-    rtl->unit.port[port].irq_mask = (uint32_t)peek(rtl, M_MASK, port);
+    rtl->model->port[port].irq_mask = (uint32_t)peek(rtl, M_MASK, port);
 }
 
 /* Read a group. events: also those of the ports of its members. */
 static void read_group(struct rtl *rtl, uint32_t id, bool events)
 {
-    struct gba_model_group *group = &rtl->unit.group[id];
+    struct gba_model_group *group = &rtl->model->group[id];
     struct gba_model_record *record = &group->record;
     uint64_t round = peek(rtl, M_ROUND, id), mapped = 0, done[GBA_MODEL_PORT_WORDS + 1] = {};
 
     record->notified = 0;
-    for (uint32_t i = 0; i < (rtl->unit.ports + 63) / 64; i++) {
+    for (uint32_t i = 0; i < (rtl->model->ports + 63) / 64; i++) {
         record->notify[i] = peek(rtl, M_NOTIFY, i * GBA_GROUPS + id);
         record->notified += (uint32_t)__builtin_popcountll(record->notify[i]);
     }
@@ -558,20 +525,23 @@ static void read_group(struct rtl *rtl, uint32_t id, bool events)
 
         if (member % 64 == 0)
             mapped = peek(rtl, M_MAPPED, member / 64 * GBA_GROUPS + id);
-        group->table[member] = (mapped >> member % 64 & 1) * 8; /* some address */
+        if ((mapped >> member % 64 & 1) == 0)
+            group->table[member] = 0;
+        else if (group->table[member] == 0)
+            group->table[member] = 8; /* some address */
         if (events && port != 0 && (done[port / 64] >> port % 64 & 1) == 0)
             read_events(rtl, port - 1);
         set_bit(done, port);
     }
-    memset(group->core.arrived_mask, 1, sizeof group->core.arrived_mask); /* of live words */
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
+        group->core.arrived_mask[word] |= group->core.arrived_mask[word] == 0; /* of live words */
     follow_round(group, round);
 }
 
-/* Write what the firmware has changed, interrupt ports, and show the bench what only the control
- * unit knows. */
+/* Write what the firmware has changed, and interrupt ports. */
 static void write_made(struct rtl *rtl, const struct gba_model_effects *made)
 {
-    write_changes(rtl, &rtl->unit, &rtl->unit_known, -1);
+    write_changes(rtl, -1);
     for (uint32_t port = 0; made->interrupt && port < GBA_PORTS_MAX; port++) {
         if ((made->interrupts[port / 64] >> port % 64 & 1) == 0)
             continue;
@@ -580,8 +550,6 @@ static void write_made(struct rtl *rtl, const struct gba_model_effects *made)
         tick(rtl); /* cu_irq_ready: always while the engine is held */
         rtl->top->cu_irq_valid = 0;
     }
-    copy_own(rtl->model, &rtl->unit);
-    copy_own(&rtl->known, &rtl->unit);
 }
 
 /* Execute the firmware on the command of a port. */
@@ -589,7 +557,7 @@ static void run_command(struct rtl *rtl)
 {
     uint32_t port = rtl->top->cu_port, id;
     struct accepted *accepted = &rtl->accepted[port];
-    struct gba_model_port *bank = &rtl->unit.port[port];
+    struct gba_model_port *bank = &rtl->model->port[port];
     struct gba_model_effects made;
 
     for (uint32_t i = 0; i < 4; i++) {
@@ -598,16 +566,16 @@ static void run_command(struct rtl *rtl)
         memcpy(mailbox(bank, i), &value, 8);
     }
     id = bank->group;
-    for (uint32_t i = 0; id == GBA_GROUP_ANY && i < rtl->unit.groups; i++)
-        id = rtl->unit.group[i].record.life == GBA_LIFE_FREE ? i : id;
-    if (id < rtl->unit.groups)
+    for (uint32_t i = 0; id == GBA_GROUP_ANY && i < rtl->model->groups; i++)
+        id = rtl->model->group[i].record.life == GBA_LIFE_FREE ? i : id;
+    if (id < rtl->model->groups)
         read_group(rtl, id, bank->command == GBA_CMD_LEAVE && bank->value == GBA_LEAVE_DIED);
-    rtl->unit_known = rtl->unit;
+    rtl->known = *rtl->model;
     take_effect(rtl, accepted);
     gba_model_clear(&made);
     /* The access again: the command, which is in the mailbox, executes. Never refused. */
     accepted->access.value = bank->command;
-    (void)gba_model_port_store(&rtl->unit, &accepted->access, GBA_PORT_COMMAND, &made);
+    (void)gba_model_port_store(rtl->model, &accepted->access, GBA_PORT_COMMAND, &made);
     write_made(rtl, &made);
     rtl->top->cu_done = 1;
     tick(rtl);
@@ -621,18 +589,19 @@ static void change_link(struct rtl *rtl)
     struct gba_model_effects made;
 
     rtl->links.pop_front();
-    for (uint32_t id = 0; !link.up && rtl->unit.port[link.port].up && id < rtl->unit.groups; id++) {
-        if (rtl->unit.group[id].record.life != GBA_LIFE_FREE)
+    for (uint32_t id = 0; !link.up && rtl->model->port[link.port].up && id < rtl->model->groups;
+         id++) {
+        if (rtl->model->group[id].record.life != GBA_LIFE_FREE)
             read_group(rtl, id, true);
     }
-    if (!link.up && rtl->unit.port[link.port].up)
+    if (!link.up && rtl->model->port[link.port].up)
         read_events(rtl, link.port);
-    rtl->unit_known = rtl->unit;
+    rtl->known = *rtl->model;
     gba_model_clear(&made);
     if (link.up)
-        gba_firmware_port_up(&rtl->unit, link.port, link.quota);
+        gba_firmware_port_up(rtl->model, link.port, link.quota);
     else
-        gba_firmware_port_down(&rtl->unit, link.port, &made);
+        gba_firmware_port_down(rtl->model, link.port, &made);
     event(rtl, GBA_DUT_LINK, link.port, 0, link.up);
     write_made(rtl, &made);
 }
@@ -650,7 +619,6 @@ static bool run_unit(struct rtl *rtl)
     settle(rtl);
     if (!top->cu_held || top->rel_valid) /* the store of this cycle comes first */
         return true;
-    copy_own(&rtl->unit, rtl->model); /* a test may have changed it */
     if (!rtl->links.empty()) {
         change_link(rtl);
     } else {
@@ -720,20 +688,25 @@ static bool cycle(struct rtl *rtl)
     return idle;
 }
 
+/* Let the design work until it has nothing left to do. */
+static void work(struct rtl *rtl, struct gba_model_effects *effects)
+{
+    gba_model_clear(&rtl->effects);
+    while (!cycle(rtl))
+        ;
+    rtl->model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
+    rtl->events.clear();
+    *effects = rtl->effects;
+}
+
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
                       struct gba_model_effects *effects)
 {
     struct rtl *rtl = find(model);
 
     write_bench(rtl, gba_model_group_of(model, access->address));
-    gba_model_clear(effects);
-    rtl->effects = effects;
     rtl->queue[access->port % LANES].push_back(*access);
-    while (!cycle(rtl))
-        ;
-    model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
-    rtl->events.clear();
-    rtl->effects = NULL;
+    work(rtl, effects);
 }
 
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
@@ -749,13 +722,8 @@ static void set_link(struct gba_model *model, struct link link, struct gba_model
     struct rtl *rtl = find(model);
 
     write_bench(rtl, -1);
-    gba_model_clear(effects);
-    rtl->effects = effects;
     rtl->links.push_back(link);
-    while (!cycle(rtl))
-        ;
-    rtl->events.clear();
-    rtl->effects = NULL;
+    work(rtl, effects);
 }
 
 void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota)
@@ -774,10 +742,9 @@ void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_mode
 static void reset(struct rtl *rtl)
 {
     const uint64_t uuid[2] = {rtl->model->uuid[0], rtl->model->uuid[1]};
-    struct gba_model_effects lost = {};
 
     gba_firmware_init(rtl->model, rtl->model->groups, rtl->model->ports, uuid);
-    rtl->known = rtl->unit = rtl->unit_known = *rtl->model;
+    rtl->known = *rtl->model;
     rtl->groups_free = rtl->model->groups;
     memset(rtl->quotas, 0xFF, sizeof rtl->quotas);
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -786,7 +753,6 @@ static void reset(struct rtl *rtl)
     }
     rtl->links.clear();
     rtl->thinking = 0;
-    rtl->effects = &lost;
     rtl->top->cu_hold = 0;
     rtl->top->req_valid = 0;
     rtl->top->rst = 1;
@@ -795,7 +761,6 @@ static void reset(struct rtl *rtl)
     rtl->writing = false;
     rtl->top->rst = 0;
     rtl->events.clear();
-    rtl->effects = NULL;
 }
 
 void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
@@ -814,7 +779,7 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
         rtl->top = new Vgba_device(context);
         rtl->top->cu_done = rtl->top->cu_we = rtl->top->cu_irq_valid = 0;
         for (uint32_t port = 0; port < GBA_PORTS_MAX; port++)
-            port_ready(rtl, port, true);
+            set_bits(&rtl->top->rel_ready, port, 1, 1);
         rtl->model = model;
         rtl->next = all;
         all = rtl;
@@ -874,21 +839,16 @@ static void dut_link(void *device, uint32_t port, uint32_t up, uint32_t quota)
 
 static void dut_ready(void *device, uint32_t port, uint32_t ready)
 {
-    port_ready(static_cast<struct rtl *>(device), port, ready != 0);
+    set_bits(&static_cast<struct rtl *>(device)->top->rel_ready, port, 1, ready != 0);
 }
 
 static int dut_advance(void *device, uint32_t cycles)
 {
     struct rtl *rtl = static_cast<struct rtl *>(device);
-    struct gba_model_effects effects; /* the events have the same */
     bool idle = false;
 
-    rtl->effects = &effects;
-    for (uint32_t i = 0; i < cycles && !idle; i++) {
-        gba_model_clear(&effects);
+    for (uint32_t i = 0; i < cycles && !idle; i++)
         idle = cycle(rtl);
-    }
-    rtl->effects = NULL;
     rtl->model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
     return idle;
 }
