@@ -23,6 +23,8 @@
 /* Cycles after which an access was forgotten: one that waits for nothing, or for a lost port. */
 #define SOON      3000u
 #define FORGOTTEN 20000u
+/* Arrivals with stores that may come before an access of another port to their group. */
+#define OVERTAKEN 40u
 /* A queue of 2^n entries. */
 #define QUEUE(type, size) \
     struct {              \
@@ -69,7 +71,8 @@ static struct port {
     uint64_t since, free_since, link_since; /* cycles from which an access or a link may wait */
     uint64_t stalled_at, stalled_until, down_at; /* down_at: the link goes down then; 0: not so */
     uint32_t interrupts, expected, possible; /* that came, that must come, that may in addition */
-    uint64_t taken, stored_at, stored;       /* accesses; the last store, and its value */
+    uint32_t overtaken; /* arrivals with stores that came before the next access to their group */
+    uint64_t taken, stored_at, stored; /* accesses; the last store, and its value */
 } ports[PORTS];
 static QUEUE(struct due, 1024) due[GROUPS][PORTS];
 /* 1 + the last store of a completed round after which the event of a NOTIFY may come; 0: none. */
@@ -209,6 +212,21 @@ static void find_optional(const struct gba_model_access *a, struct answer *answe
     }
 }
 
+/* An arrival with stores has overtaken what other ports wait for in its group. [ORD-3] */
+static void overtake(int group)
+{
+    for (uint32_t p = 0; p < port_count; p++) {
+        struct port *host = &ports[p];
+
+        if (COUNT(&host->offered) == 0 || m.port[p].up == 0 ||
+            gba_model_group_of(&m, FRONT(&host->offered)->access.address) != group)
+            continue;
+        if (++host->overtaken > OVERTAKEN)
+            broken("ORD-3", "an access of port %u to %#x does not get its turn", p,
+                   FRONT(&host->offered)->access.address);
+    }
+}
+
 static void taken(uint32_t port)
 {
     struct port *host = &ports[port];
@@ -222,11 +240,14 @@ static void taken(uint32_t port)
         broken("ORD-1", "an access of port %u takes effect that its host did not make", port);
     (void)POP(&host->offered);
     host->since = host->free_since = cycle;
+    host->overtaken = 0;
     accesses++;
     host->taken++;
     if (up)
         find_optional(&o.access, &answer);
     make(&o.access, group);
+    if (effects.releases != 0)
+        overtake(group);
     if (up && is_command(&o.access))
         drop_withdrawn();
     if (early && !(is_arrival(&o.access) && !effects.completed))
