@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <map>
 
 #include "Vgba_device.h"
 #include "verilated.h"
@@ -22,7 +23,13 @@ extern "C" {
 #include "sim/model/control.h"
 #include "sim/model/event.h"
 #include "sim/model/port.h"
-#include "sim/rtl/rtl.h"
+
+/* sim/model with the names of firmware.h. */
+void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
+                       const uint64_t uuid[2]);
+void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
+void gba_firmware_port_down(struct gba_model *model, uint32_t port,
+                            struct gba_model_effects *effects);
 
 /* The bench of the design has this: a memory was written. */
 void gba_rtl_wrote(int memory, int index, long long value);
@@ -67,7 +74,6 @@ struct accepted {
 };
 
 struct rtl {
-    struct rtl *next;
     struct gba_model *model;
     struct gba_model known;           /* what the design has */
     struct gba_model_effects effects; /* of the access under way */
@@ -83,7 +89,9 @@ struct rtl {
     bool writing; /* the bench writes the memories: the model has the values already */
 };
 
-static struct rtl *all, *now;
+static std::map<const struct gba_model *, struct rtl *> all;
+static struct rtl *now;
+
 static void event(struct rtl *rtl, uint32_t kind, uint32_t port, uint64_t address, uint64_t value)
 {
     rtl->events.push_back({kind, port, address, value});
@@ -228,23 +236,15 @@ static char *mailbox(struct gba_model_port *bank, uint32_t which)
     return reinterpret_cast<char *>(bank) + at[which];
 }
 
+/* A memory that the engine writes. */
 static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uint64_t value)
 {
     struct gba_model_group *group = &model->group[index % GBA_GROUPS];
     uint32_t word = index / GBA_GROUPS;
 
     switch (memory) {
-    case M_CONFIG:
-        group->core.member_count = value & 0x3FF;
-        group->core.control = (value >> 10 & 1) * GBA_CONTROL_ENABLE |
-                              (value >> 11 & 1) * GBA_CONTROL_ARM |
-                              (value >> 12 & 1) * GBA_CONTROL_IRQ_EN;
-        break;
     case M_ROUND:
         follow_round(group, value);
-        break;
-    case M_MEMBERS:
-        group->core.member_mask[word] = value;
         break;
     case M_ARRIVED:
         group->core.arrived_mask[word] = value;
@@ -631,15 +631,6 @@ static bool run_unit(struct rtl *rtl)
     return true;
 }
 
-static struct rtl *find(const struct gba_model *model)
-{
-    struct rtl *rtl = all;
-
-    while (rtl != NULL && rtl->model != model)
-        rtl = rtl->next;
-    return rtl;
-}
-
 /* Set bits of an input, which is a number or an array by its width: little endian. */
 static void set_bits(void *input, uint32_t first, uint32_t count, uint64_t value)
 {
@@ -702,7 +693,7 @@ static void work(struct rtl *rtl, struct gba_model_effects *effects)
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
                       struct gba_model_effects *effects)
 {
-    struct rtl *rtl = find(model);
+    struct rtl *rtl = all[model];
 
     write_bench(rtl, gba_model_group_of(model, access->address));
     rtl->queue[access->port % LANES].push_back(*access);
@@ -719,7 +710,7 @@ void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint6
 
 static void set_link(struct gba_model *model, struct link link, struct gba_model_effects *effects)
 {
-    struct rtl *rtl = find(model);
+    struct rtl *rtl = all[model];
 
     write_bench(rtl, -1);
     rtl->links.push_back(link);
@@ -767,7 +758,7 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
                     const uint64_t uuid[2])
 {
     const char *multicast = getenv("GBA_RTL_MULTICAST"); /* 1: on */
-    struct rtl *rtl = find(model);
+    struct rtl *rtl = all[model];
 
     if (rtl == NULL) {
         VerilatedContext *context = new VerilatedContext;
@@ -781,8 +772,7 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
         for (uint32_t port = 0; port < GBA_PORTS_MAX; port++)
             set_bits(&rtl->top->rel_ready, port, 1, 1);
         rtl->model = model;
-        rtl->next = all;
-        all = rtl;
+        all[model] = rtl;
     }
     gba_firmware_init(model, groups, ports, uuid);
     rtl->top->groups = groups;
@@ -804,16 +794,14 @@ static void *dut_create(uint32_t groups, uint32_t ports, const uint64_t uuid[2])
     struct gba_model *model = new struct gba_model;
 
     gba_model_init(model, groups, ports, uuid);
-    return find(model);
+    return all[model];
 }
 
 static void dut_destroy(void *device)
 {
-    struct rtl *rtl = static_cast<struct rtl *>(device), **at = &all;
+    struct rtl *rtl = static_cast<struct rtl *>(device);
 
-    while (*at != rtl)
-        at = &(*at)->next;
-    *at = rtl->next;
+    all.erase(rtl->model);
     delete rtl->model;
     delete rtl->top;
     delete rtl;

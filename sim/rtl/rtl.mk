@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The design as a shared library, and programs that are linked with it instead of the model. GNU make; it is no
+# The design as a shared library, which is also one of gba_dut.h, and programs that are linked with it instead of the model. GNU make; it is no
 # part of the build of GBA, and runs after it in a directory of its own:
 #
 #   make -C build/check/rtl -f ../../../sim/rtl/rtl.mk
@@ -48,11 +48,11 @@ headers := $(wildcard $(TOP)/sim/model/*.h $(TOP)/gba/spec/*.h)
 firmware_%.o: $(TOP)/sim/model/%.c $(headers) $(TOP)/sim/rtl/firmware.h
 	$(CC) $(CFLAGS) -include $(TOP)/sim/rtl/firmware.h -c $< -o $@
 
-adapter.o: $(TOP)/sim/rtl/adapter.cc $(TOP)/sim/rtl/rtl.h $(headers) design.o
+adapter.o: $(TOP)/sim/rtl/adapter.cc $(headers) design.o
 	$(CXX) $(CXXFLAGS) -Wall -Werror -c $< -o $@
 
 libgbartl.so: design.o adapter.o $(runtime) $(firmware)
-	$(CXX) -shared -o $@ $^ -pthread
+	$(CXX) -shared -o $@ $^ -Wl,-Bsymbolic -pthread
 
 # gba-switchd and the conformance suite, from the objects of the build.
 switchd = $(shell find $(BUILD)/sim/switch $(BUILD)/gba -name '*gba_switchd-*.o')
@@ -77,10 +77,7 @@ rules: $(addprefix test_,$(rules))
 .PHONY: all rules
 .DELETE_ON_ERROR:
 
-# A design as a library of gba_dut.h: this one, and the model with faults.
-dut-rtl.so: libgbartl.so
-	$(CC) -shared -o $@ design.o adapter.o $(runtime) $(firmware) -Wl,-Bsymbolic -lstdc++ -pthread
-
+# The model with faults, as a library of gba_dut.h.
 dut-faulty.so: $(TOP)/tests/rtl/faults.sed $(wildcard $(TOP)/sim/model/*.c) $(headers)
 	rm -rf faulty
 	mkdir faulty
