@@ -203,23 +203,8 @@ TEST(test_TIME_1_a_link_changes_beside_stores)
     }
 }
 
-/* An arrival for the next round does not wait for the stores of the last one. */
-TEST(test_ORD_3_the_next_round_does_not_wait)
-{
-    power_on(1, 4);
-    start(0, 64, 0, 4);
-    for (uint32_t i = 0; i < 64; i++)
-        arrive(i % 4, 0, i, 1);
-    UNTIL(ports[0].stored == 1, "REL-2");
-    set_ready(3, false);
-    arrive(0, 0, 0, 2);
-    read_arrival(1);
-    UNTIL(COUNT(&ports[0].offered) == 0, "ORD-3");
-    rest();
-}
-
 /* A host takes no store any more: the others go on, also accesses that wait for stores of another
- * group, and its link can go down. */
+ * group, and arrivals for the next round [ORD-3], and its link can go down. */
 TEST(test_PORT_6_a_port_that_takes_nothing)
 {
     uint64_t from;
@@ -241,6 +226,8 @@ TEST(test_PORT_6_a_port_that_takes_nothing)
         UNTIL(ports[2].stored == round && COUNT(&due[1][1]) == 0 && COUNT(&ports[3].offered) == 0,
               "PORT-6");
     }
+    arrive(1, 2, 1, 2);
+    UNTIL(COUNT(&ports[1].offered) == 0, "ORD-3");
     expect(cycle - from < 900, "PORT-6"); /* the port is not lost yet */
     set_link(0, false);
     UNTIL(m.port[0].up == 0, "PORT-4");
