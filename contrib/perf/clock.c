@@ -3,7 +3,8 @@
  * The offset of a rank's clock from that of rank 0. In a round trip this rank reads its clock,
  * sends a message, receives rank 0's reading, and reads its clock again. Rank 0 has read its clock
  * between the two readings, so the error of their mean is half of the round trip at most. The
- * shortest of many round trips gives the smallest error.
+ * shortest of many round trips gives the smallest error. The calls are PMPI_*, because a library
+ * that the program has for its own calls must not get those of the recorder.
  */
 #include "contrib/perf/measure.h"
 
@@ -15,9 +16,9 @@ static int same_host_as_root(void)
     MPI_Comm host;
     int first = perf_job.rank;
 
-    MPI_Comm_split_type(perf_job.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    MPI_Bcast(&first, 1, MPI_INT, 0, host);
-    MPI_Comm_free(&host);
+    PMPI_Comm_split_type(perf_job.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    PMPI_Bcast(&first, 1, MPI_INT, 0, host);
+    PMPI_Comm_free(&host);
     return first == 0;
 }
 
@@ -26,9 +27,9 @@ static void answer(int rank)
     for (int i = 0; i < TRIPS; i++) {
         int64_t now;
 
-        MPI_Recv(&now, 1, MPI_INT64_T, rank, TAG, perf_job.comm, MPI_STATUS_IGNORE);
+        PMPI_Recv(&now, 1, MPI_INT64_T, rank, TAG, perf_job.comm, MPI_STATUS_IGNORE);
         now = perf_now();
-        MPI_Send(&now, 1, MPI_INT64_T, rank, TAG, perf_job.comm);
+        PMPI_Send(&now, 1, MPI_INT64_T, rank, TAG, perf_job.comm);
     }
 }
 
@@ -39,8 +40,8 @@ static void ask(int64_t *offset, int64_t *error)
     for (int i = 0; i < TRIPS; i++) {
         int64_t began = perf_now(), remote = began, ended;
 
-        MPI_Send(&remote, 1, MPI_INT64_T, 0, TAG, perf_job.comm);
-        MPI_Recv(&remote, 1, MPI_INT64_T, 0, TAG, perf_job.comm, MPI_STATUS_IGNORE);
+        PMPI_Send(&remote, 1, MPI_INT64_T, 0, TAG, perf_job.comm);
+        PMPI_Recv(&remote, 1, MPI_INT64_T, 0, TAG, perf_job.comm, MPI_STATUS_IGNORE);
         ended = perf_now();
         if (ended - began < shortest) {
             shortest = ended - began;
