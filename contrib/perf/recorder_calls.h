@@ -41,6 +41,9 @@ void recorder_call_begin(struct recorder_doing *doing, const char *name, struct 
                          MPI_Comm comm, const void *site);
 void recorder_call_end(struct recorder_doing *doing);
 
+/* Show the call that begins MPI, until gba_where_leave. Returns the number for that. */
+int recorder_init_begin(const char *name, const void *site);
+
 /* Begin to show calls. */
 void recorder_calls_start(void);
 

@@ -12,6 +12,7 @@
 
 #include "contrib/perf/measure.h"
 #include "contrib/perf/recorder_calls.h"
+#include "gba/stall.h"
 
 #define CACHED 8 /* communicators of a thread */
 
@@ -152,10 +153,12 @@ void recorder_stop(void)
 
 int PMPI_Init(int *argc, char ***argv)
 {
-    int rc;
+    int place, rc;
 
     RECORDER_NEXT(PMPI_Init);
+    place = recorder_init_begin("MPI_Init", RECORDER_SITE);
     rc = next(argc, argv);
+    gba_where_leave(place);
     if (rc == MPI_SUCCESS)
         recorder_start();
     return rc;
@@ -163,10 +166,12 @@ int PMPI_Init(int *argc, char ***argv)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int rc;
+    int place, rc;
 
     RECORDER_NEXT(PMPI_Init_thread);
+    place = recorder_init_begin("MPI_Init_thread", RECORDER_SITE);
     rc = next(argc, argv, required, provided);
+    gba_where_leave(place);
     if (rc == MPI_SUCCESS)
         recorder_start();
     return rc;
