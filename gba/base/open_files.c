@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
@@ -47,6 +48,8 @@ static gba_status_t thread_files(int proc, const char *thread,
     }
     while (GBA_INPROGRESS == status && (entry = readdir(dir)) != NULL) {
         len = readlinkat(file.directory, entry->d_name, target, sizeof target - 1);
+        if (len < 0 && EACCES == errno)
+            break; /* it depends on the process: all of them, which may be hundreds */
         if (len <= 0)
             continue;
         target[len] = '\0';
@@ -66,9 +69,15 @@ gba_status_t gba_open_files(int proc, const char *pid,
     unsigned seen = 0;
     gba_status_t status = thread_files(proc, pid, take, ctx, &seen);
     uint32_t thread;
-    char name[16];
+    struct stat task;
+    char name[32];
 
     if (GBA_INPROGRESS != status || seen > 0)
+        return status;
+    /* Each thread is a link of that directory. Threads of the kernel, of which a large machine has
+     * thousands, have one each. */
+    snprintf(name, sizeof name, "%.16s/task", pid);
+    if (0 != fstatat(proc, name, &task, 0) || task.st_nlink < 4)
         return status;
     thread = gba_process_thread(number);
     if (thread == number)

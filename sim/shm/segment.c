@@ -33,10 +33,10 @@ uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
  * the lock of a dead maker is free at once. So long a wait means that the maker is stopped, or that
  * an unrelated process holds the name of the lock. */
 #define MAKER_WAIT_NS 10000000000ull
-/* The interval between two attempts to take the lock: at first about the time that the maker needs.
- * It doubles up to the maximum. */
-#define MAKER_POLL_NS     1000000l
-#define MAKER_POLL_MAX_NS 8000000l
+/* The interval between two attempts to take the lock: an eighth of the time that has been waited,
+ * so that the wait is at most so much longer; within these limits. The maker needs some 3 ms. */
+#define MAKER_POLL_NS     100000ull
+#define MAKER_POLL_MAX_NS 8000000ull
 /* The wait before the first search without the lock. Each later one comes after twice the time. */
 #define MAKER_SEARCH_NS 100000000ull
 
@@ -247,12 +247,13 @@ static gba_status_t segment_attach(void *ctx, int file)
 gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
                                   const char *job)
 {
-    struct timespec pause = {.tv_nsec = MAKER_POLL_NS};
+    struct timespec pause = {.tv_nsec = 0};
     const char *name = '\0' == path->name[0] ? NULL : path->name;
     char id[GBA_SIM_ID_MAX];
     struct attach attach = {.dev = dev, .path = path, .id = id};
     uint64_t start = gba_clock_ns(), waited, search_after = MAKER_SEARCH_NS;
     gba_status_t status = gba_sim_id(id, name, job);
+    bool held = false, search; /* held: another process has had the lock */
     int lock = -1;
 
     if (GBA_OK != status)
@@ -268,12 +269,19 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
         /* The holder of the lock searches once: no other process can make the simulator meanwhile.
          * A process without the lock waits for the maker. It seldom searches, because all of /proc
          * is read: many processes that begin together would keep the maker from the processors. But
-         * the lock may also be held by a stopped process or by an unrelated one. */
+         * the lock may also be held by a stopped process or by an unrelated one. A process that has
+         * waited for the lock finds what was made, and does so without it: beside the others. */
         lock = gba_sim_maker_lock(id);
         if (lock < 0 && EADDRINUSE != errno)
             return system_failed("bind the lock of the simulated device, an abstract socket");
         waited = gba_clock_ns() - start;
-        if (lock >= 0 || waited >= search_after) {
+        search = lock >= 0 || waited >= search_after;
+        if (lock >= 0 && held) {
+            close(lock);
+            lock = -1;
+        }
+        held = lock < 0 && !search;
+        if (search) {
             search_after = 2 * waited < MAKER_WAIT_NS ? 2 * waited : MAKER_WAIT_NS;
             status = gba_sim_find(id, segment_attach, &attach);
         }
@@ -286,9 +294,10 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
                     "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
             return GBA_ERR_BUSY;
         }
+        pause.tv_nsec = (long)(waited / 8 < MAKER_POLL_NS       ? MAKER_POLL_NS
+                               : waited / 8 > MAKER_POLL_MAX_NS ? MAKER_POLL_MAX_NS
+                                                                : waited / 8);
         nanosleep(&pause, NULL);
-        if (pause.tv_nsec < MAKER_POLL_MAX_NS)
-            pause.tv_nsec *= 2;
     } while (true);
     if (lock >= 0)
         close(lock);
