@@ -138,8 +138,12 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
     if (part->door == NULL)
         return;
     part->flag = page_map(part, own->flag, GBA_CU_REGISTER_READ_ONLY, "page of the flag", &flag);
-    if (part->flag == NULL)
+    if (part->flag == NULL) {
+        /* The page may end with the path, before the member. */
+        (void)part->cuda->host_unregister(part->door);
+        part->door = NULL;
         return;
+    }
     snprintf(part->why, sizeof part->why, "direct: the doorbell of the device");
     member->doorbell = (uint64_t *)(uintptr_t)door;
     member->flag = (const uint64_t *)(uintptr_t)flag;

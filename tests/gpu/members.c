@@ -22,7 +22,7 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
 {
     struct members *all = members_new(size);
     struct member me = {.all = all};
-    int failed = 0, status;
+    int failed = (int)size, status; /* also one that could not begin */
 
     fflush(NULL);
     for (; me.rank < size; me.rank++) {
@@ -35,7 +35,7 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
         _exit(status);
     }
     while (wait(&status) > 0)
-        failed += 0 != status;
+        failed -= 0 == status;
     munmap(all, sizeof *all);
     return failed;
 }

@@ -294,16 +294,19 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
          "proxy: CUDA does not map the page of the flag of the device: CUDA_ERROR_FAKE"},
     };
     struct alone *one = alone(FAKE_KERNEL_PATH);
+    int registered[2];
 
     for (size_t i = 0; i < 2; i++) {
         fake->refused_flags = refused[i].flag;
         assert_int_equal(create(one, 0), GBA_OK);
         assert_string_equal(gba_gpu_member_why(&one->gpu[0]), refused[i].why);
+        registered[i] = fake->registered;
         gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
         while (GBA_OK != gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
             device_run();
         assert_int_equal(destroy(one, 0), GBA_OK);
     }
+    assert_int_equal(registered[1], registered[0]); /* no page of a device that may end first */
     alone_end(one);
 }
 
