@@ -114,7 +114,7 @@ watch_job() {
         seconds=$(longest_wait <"$work/where")
         [ "$seconds" -ge "$stuck" ] || continue
         seen=$(wc -l <"$work/where") others=
-        [ "$seen" -eq "$1" ] || others='; the others have not come to MPI_Init, have ended, or are on hosts where gba_info --jobs shows them'
+        [ "$seen" -ge "$1" ] || others='; the others have not come to MPI_Init, have ended, or are on hosts where gba_info --jobs shows them'
         {
             echo "gba_perf: setting $2: ended, because a rank has waited in a barrier or another call for $seconds s (--stuck-after). $seen of $1 ranks are on this host$others"
             name_places <"$work/where" | awk -F '\t' '{ place = $3; gsub(/ for [0-9]+ s/, "", place) }

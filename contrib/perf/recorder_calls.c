@@ -96,8 +96,12 @@ static struct now *thread_enter(void)
  * a later call that is not below shows that. */
 bool recorder_outer_begin(const void *site, const void *frame)
 {
-    if (recorder_outer_site != NULL && (uintptr_t)frame + ARGUMENTS < outer_frame)
+    if (recorder_outer_site != NULL && (uintptr_t)frame + ARGUMENTS < outer_frame) {
+        /* Perhaps the outer one was left, and this is a later one: the thread goes on. */
+        if (inside && mine != NULL)
+            __atomic_store_n(&mine->sequence, mine->sequence + 2, __ATOMIC_RELEASE);
         return false;
+    }
     if (recorder_outer_site != NULL && inside) {
         inside = false;
         if (mine != NULL)
@@ -334,6 +338,7 @@ void *recorder_next_of(const char *own)
     X(1, 0, Win_flush_all, MPI_COMM_NULL, MPI_Win) \
     X(2, 1, Win_fence, MPI_COMM_NULL, int, MPI_Win) \
     X(1, 1, Win_free, MPI_COMM_NULL, MPI_Win *) \
+    X(1, 1, Comm_free, MPI_COMM_NULL, MPI_Comm *) \
     X(6, 1, Win_create, e, void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *) \
     X(6, 1, Win_allocate, d, MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *) \
     X(2, 1, Ibarrier, a, MPI_Comm, MPI_Request *) \

@@ -251,9 +251,9 @@ void mpi_barrier_f08_(const void *comm, void *error);
 static void fortran(void (*next_one)(const void *, void *), const void *comm, void *error,
                     const void *site)
 {
+    const bool outer = recorder_outer_begin(site, __builtin_frame_address(0));
     int rc;
 
-    (void)recorder_outer_begin(site, __builtin_frame_address(0));
     if (next_one != NULL) {
         next_one(comm, error);
     } else {
@@ -261,7 +261,8 @@ static void fortran(void (*next_one)(const void *, void *), const void *comm, vo
         if (error != NULL)
             *(MPI_Fint *)error = rc;
     }
-    recorder_outer_site = NULL;
+    if (outer)
+        recorder_outer_site = NULL;
 }
 
 void mpi_barrier_(const void *comm, void *error)
