@@ -182,7 +182,7 @@ GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *vie
  * stall, view: as of gba_stall_see; there is a job. Thread-safe on different stalls. Not
  * collective.
  */
-GBA_EXPORT void gba_stall_places(gba_stall_t *stall, const gba_stall_view_t *view);
+GBA_EXPORT void gba_stall_places(const gba_stall_t *stall, const gba_stall_view_t *view);
 
 #ifdef __cplusplus
 }

@@ -77,7 +77,7 @@ gba_status_t gba_open_files(int proc, const char *pid,
     /* Each thread is a link of that directory. Threads of the kernel, of which a large machine has
      * thousands, have one each. */
     snprintf(name, sizeof name, "%.16s/task", pid);
-    if (0 != fstatat(proc, name, &task, 0) || task.st_nlink < 4)
+    if (0 != fstatat(proc, name, &task, 0) || 2 == task.st_nlink || 3 == task.st_nlink)
         return status;
     thread = gba_process_thread(number);
     if (thread == number)

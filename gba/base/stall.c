@@ -234,7 +234,7 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
     gba_where_job_free(&sight.job);
 }
 
-void gba_stall_places(gba_stall_t *stall, const gba_stall_view_t *view)
+void gba_stall_places(const gba_stall_t *stall, const gba_stall_view_t *view)
 {
     struct sight sight = {.stall = stall, .view = view};
     struct crowd crowds[NAMED] = {{.members = 0}};
@@ -255,7 +255,6 @@ void gba_stall_places(gba_stall_t *stall, const gba_stall_view_t *view)
         snprintf(more, sizeof more, " and %u more", crowd->members - NAMED_AT_PLACE);
         gba_log(GBA_LOG_TEAM, "%s: %s%s: %s", view->name, crowd->names,
                 crowd->members > NAMED_AT_PLACE ? more : "", text);
-        stall->reported = true;
     }
     gba_where_job_free(&sight.job);
 }

@@ -276,7 +276,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
             return system_failed("bind the lock of the simulated device, an abstract socket");
         waited = gba_clock_ns() - start;
         search = lock >= 0 || waited >= search_after;
-        if (lock >= 0 && held) {
+        if (lock >= 0 && held && waited < MAKER_WAIT_NS) {
             close(lock);
             lock = -1;
         }

@@ -37,7 +37,7 @@ unknown_host() {
 # Two containers of two ranks share a group of a gba-switchd, and the last rank is stopped. Rank 0 reports it, and cannot
 # see the processes of the other container; a rank there says where the missing one is.
 stalled_in_container() {
-    local holders=() options=() i
+    local members=4 holders=() options=() i
     may_unshare --user --map-root-user
     for i in 0 1; do
         unshare --user --map-root-user sleep 100 &
@@ -50,7 +50,7 @@ stalled_in_container() {
     row_option tcp
     row_option switch=unix
     path=("${options[@]}" --mca coll_gba_barrier_verbose 1 -x GBA_TEST_APART=1)
-    stopped_job -np 4 -- stuck 1
+    stopped_job -np "$members" -- stuck 1
     kill "${holders[@]}"
     reported_by 1 "MPI_COMM_WORLD .*barrier 6 \\(switch\\) stalled for .*; missing: rank 3 on $(hostname)\$"
     grep -qE 'MPI_COMM_WORLD .*: rank 3 on .* [(]pid [0-9]+[)]: is stopped, waits in no barrier' "$out" ||
