@@ -212,18 +212,21 @@ static void find_optional(const struct gba_model_access *a, struct answer *answe
     }
 }
 
-/* An arrival with stores has overtaken what other ports wait for in its group. [ORD-3] */
+/* An arrival with stores has overtaken what other ports wait for in its group, and a COMMAND that
+ * waits for no store any more. [ORD-3] */
 static void overtake(int group)
 {
     for (uint32_t p = 0; p < port_count; p++) {
         struct port *host = &ports[p];
+        const struct offered *o = FRONT(&host->offered);
 
         if (COUNT(&host->offered) == 0 || m.port[p].up == 0 ||
-            gba_model_group_of(&m, FRONT(&host->offered)->access.address) != group)
+            (is_command(&o->access) ? is_blocked(o, false)
+                                    : gba_model_group_of(&m, o->access.address) != group))
             continue;
         if (++host->overtaken > OVERTAKEN)
             broken("ORD-3", "an access of port %u to %#x does not get its turn", p,
-                   FRONT(&host->offered)->access.address);
+                   o->access.address);
     }
 }
 
