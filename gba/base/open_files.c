@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
@@ -69,15 +68,9 @@ gba_status_t gba_open_files(int proc, const char *pid,
     unsigned seen = 0;
     gba_status_t status = thread_files(proc, pid, take, ctx, &seen);
     uint32_t thread;
-    struct stat task;
-    char name[32];
+    char name[16];
 
     if (GBA_INPROGRESS != status || seen > 0)
-        return status;
-    /* Each thread is a link of that directory. Threads of the kernel, of which a large machine has
-     * thousands, have one each. */
-    snprintf(name, sizeof name, "%.16s/task", pid);
-    if (0 != fstatat(proc, name, &task, 0) || 2 == task.st_nlink || 3 == task.st_nlink)
         return status;
     thread = gba_process_thread(number);
     if (thread == number)
