@@ -178,10 +178,9 @@ GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *
 GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
                                  const gba_stall_seen_t *seen, const char *note, uint64_t now);
 
-/* Only the lines for the places, on a host whose members cannot be seen by the one that reports.
- * stall, view: as of gba_stall_see; there is a job. Thread-safe on different stalls. Not
- * collective.
- */
+/* Only the lines for the places, on a host whose members cannot be seen by the one that reports;
+ * none if there is no job. stall, view: as of gba_stall_see. Thread-safe on different stalls. Not
+ * collective. */
 GBA_EXPORT void gba_stall_places(const gba_stall_t *stall, const gba_stall_view_t *view);
 
 #ifdef __cplusplus

@@ -272,6 +272,5 @@ void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
         view->name, (unsigned long long)stall->place.number, view->path,
         (unsigned long long)((now - stall->place.since) / 1000000000u), seen->arrived, view->size,
         view->of, unknown, '\0' == seen->names[0] ? "" : "; missing: ", seen->names, note);
-    if (view->job != NULL)
-        gba_stall_places(stall, view);
+    gba_stall_places(stall, view);
 }

@@ -127,8 +127,7 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     if (!stalled_is_reporter(&sight, &seen)) {
         /* The one that reports sees no process of this host. (In a failed team each member sees
          * others, and may report.) */
-        if (view.job != NULL && seen.missing > 0 && seen.local == team->rank &&
-            !gba_failover_failed(team))
+        if (seen.missing > 0 && seen.local == team->rank && !gba_failover_failed(team))
             gba_stall_places(&team->watchdog.stall, &view);
         return;
     }
