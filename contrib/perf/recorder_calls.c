@@ -257,21 +257,21 @@ static void *look(void *unused)
     return unused;
 }
 
-/* Where the launcher does not say the rank, the page comes after MPI_Init. */
-static void page_join(const char *rank)
+static void page_join(uint32_t rank)
 {
     const char *job = getenv("PMIX_NAMESPACE"); /* as the plugins name the job */
 
-    if (rank != NULL)
-        gba_where_join(job != NULL ? job : "-", (uint32_t)strtoul(rank, NULL, 10));
+    gba_where_join(job != NULL ? job : "-", rank);
 }
 
 int recorder_init_begin(const char *name, const void *site)
 {
+    const char *rank = getenv("PMIX_RANK"); /* NULL: the page comes after MPI_Init */
     struct now now = {.since = gba_clock_ns()};
     char text[256] = "";
 
-    page_join(getenv("PMIX_RANK"));
+    if (rank != NULL)
+        page_join((uint32_t)strtoul(rank, NULL, 10));
     recorder_site_name(recorder_outer_site != NULL ? recorder_outer_site : site, text, sizeof text);
     show(&now, name, "", base_name(text));
     return now.place - 1;
@@ -282,10 +282,8 @@ void recorder_calls_start(void)
     pthread_attr_t attributes;
     sigset_t all, before;
     pthread_t thread;
-    char rank[16];
 
-    (void)snprintf(rank, sizeof rank, "%d", perf_job.rank);
-    page_join(rank);
+    page_join((uint32_t)perf_job.rank);
     (void)pthread_key_create(&at_exit, thread_leave);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -98,23 +98,7 @@ void shmem_sync(int start, int log_stride, int size, long *work)
 
 /* --- The waits for a word of this PE, which are only shown */
 
-#define WAITS(X)                     \
-    X(short, short)                  \
-    X(int, int)                      \
-    X(long, long)                    \
-    X(longlong, long long)           \
-    X(ushort, unsigned short)        \
-    X(uint, unsigned int)            \
-    X(ulong, unsigned long)          \
-    X(ulonglong, unsigned long long) \
-    X(int32, int32_t)                \
-    X(int64, int64_t)                \
-    X(uint32, uint32_t)              \
-    X(uint64, uint64_t)              \
-    X(size, size_t)                  \
-    X(ptrdiff, ptrdiff_t)
-
-#define DEFINE(name, type)                                                             \
+#define WAIT_UNTIL(name, type)                                                         \
     void shmem_##name##_wait_until(volatile type *word, int compare, type value);      \
     void shmem_##name##_wait_until(volatile type *word, int compare, type value)       \
     {                                                                                  \
@@ -127,4 +111,17 @@ void shmem_sync(int start, int log_stride, int size, long *work)
         recorder_call_end(&doing);                                                     \
     }
 
-WAITS(DEFINE)
+WAIT_UNTIL(short, short)
+WAIT_UNTIL(int, int)
+WAIT_UNTIL(long, long)
+WAIT_UNTIL(longlong, long long)
+WAIT_UNTIL(ushort, unsigned short)
+WAIT_UNTIL(uint, unsigned int)
+WAIT_UNTIL(ulong, unsigned long)
+WAIT_UNTIL(ulonglong, unsigned long long)
+WAIT_UNTIL(int32, int32_t)
+WAIT_UNTIL(int64, int64_t)
+WAIT_UNTIL(uint32, uint32_t)
+WAIT_UNTIL(uint64, uint64_t)
+WAIT_UNTIL(size, size_t)
+WAIT_UNTIL(ptrdiff, ptrdiff_t)
