@@ -55,6 +55,10 @@ typedef struct gba_where_process {
  */
 GBA_EXPORT void gba_where_join(const char *job, uint32_t rank);
 
+/* The job and rank on the status page of this process. rank: set, if it has one. Returns the job,
+ * which lives as long as the process; NULL: it has no page. Thread-safe. Not collective. */
+GBA_EXPORT const char *gba_where_own(uint32_t *rank);
+
 /*
  * Say that this process is at a place. place: copied. Returns the number of the place for
  * gba_where_leave; -1: the process has no page, or GBA_WHERE_MOST places. Thread-safe: each thread

@@ -125,6 +125,19 @@ unlock:
     pthread_mutex_unlock(&lock);
 }
 
+const char *gba_where_own(uint32_t *rank)
+{
+    const char *job = NULL;
+
+    pthread_mutex_lock(&lock);
+    if (page_is_own()) {
+        *rank = page->rank;
+        job = page->job;
+    }
+    pthread_mutex_unlock(&lock);
+    return job;
+}
+
 int gba_where_enter(const gba_where_t *where)
 {
     int number = -1;

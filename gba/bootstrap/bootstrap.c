@@ -10,6 +10,7 @@
 #include "gba/base/namespace.h"
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/settings.h"
+#include "gba/stall.h"
 
 /* The first data that members exchange. */
 struct member_info {
@@ -20,6 +21,8 @@ struct member_info {
     uint32_t processors; /* gba_processors_count */
     uint32_t words;      /* of its map, up to the last one that is not 0 */
     uint64_t gpu;        /* 1: it takes part by a GPU */
+    char place[60];      /* the job on its status page; empty: it had none */
+    uint32_t process;    /* its rank in that job */
 };
 
 struct gba_bootstrap {
@@ -179,9 +182,11 @@ static gba_status_t exchange_members(gba_bootstrap_t *b, bool gpu)
 {
     struct member_info mine = {
         .wire_version = gba_wire_version(), .job = gba_bootstrap_team_id(), .gpu = gpu};
+    const char *place = gba_where_own(&mine.process);
     gba_processors_t processors;
 
     gba_processors_get(&processors);
+    snprintf(mine.place, sizeof mine.place, "%s", place != NULL ? place : "");
     mine.processors = gba_processors_count(&processors);
     mine.words = map_words(&processors);
     get_memory(mine.memory);
@@ -210,6 +215,7 @@ static gba_status_t exchange_members(gba_bootstrap_t *b, bool gpu)
             return GBA_ERR_VERSION;
         }
     snprintf(b->job, sizeof b->job, "bootstrap-%016llx", (unsigned long long)b->members[0].job);
+    gba_where_join(b->job, b->oob.rank);
     return exchange_processors(b, &processors);
 }
 
@@ -264,6 +270,16 @@ uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap)
 char *gba_boot_message(gba_bootstrap_t *bootstrap)
 {
     return bootstrap->message;
+}
+
+uint32_t gba_boot_process(const gba_bootstrap_t *bootstrap, uint32_t rank)
+{
+    const struct member_info *mine = &bootstrap->members[bootstrap->oob.rank];
+    const struct member_info *member = &bootstrap->members[rank];
+
+    if (0 != strncmp(member->place, mine->place, sizeof mine->place))
+        return UINT32_MAX;
+    return '\0' == mine->place[0] ? rank : member->process;
 }
 
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap)

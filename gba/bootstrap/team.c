@@ -13,6 +13,7 @@
 #include "gba/bootstrap.h"
 #include "gba/bootstrap/backend.h"
 #include "gba/gba.h"
+#include "gba/stall.h"
 
 /* What a member passes to all others in one call: the number of the team, a notification, and a
  * byte that is 1 if the member has completed the barrier. The length is odd, so that no other call
@@ -340,6 +341,11 @@ static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len
     oob->name_member(oob->ctx, rank, text, len);
 }
 
+static uint32_t runtime_process(void *ctx, uint32_t rank)
+{
+    return gba_boot_process(((struct boot_team *)ctx)->bootstrap, rank);
+}
+
 /* One call of the exchange. A member that has completed the barrier makes none: it makes the next
  * one in its next barrier, or before an agreement. */
 static gba_status_t runtime_notify(void *ctx, bool complete)
@@ -384,6 +390,7 @@ static void runtime_freed(void *ctx)
 static gba_status_t create(struct boot_team *team, char *message, size_t len)
 {
     gba_status_t status = team->choose ? device_choose(team) : GBA_OK;
+    uint32_t unused;
 
     team->attr = (gba_team_attr_t){.name = "all",
                                    .params = &team->params,
@@ -395,6 +402,8 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
                                                .notify = runtime_notify,
                                                .prepare = runtime_prepare,
                                                .name_member = runtime_name_member,
+                                               .job = gba_where_own(&unused),
+                                               .process = runtime_process,
                                                .leave = runtime_leave,
                                                .freed = runtime_freed}};
     if (GBA_OK == status)

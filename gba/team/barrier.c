@@ -291,7 +291,7 @@ static gba_status_t wait_round(struct gba_team *team)
                             .may_park = wait_may_park(team),
                             .service.after = gba_wait_sleep_after(team->waiting.mode)};
     struct gba_service *service = &manner.service;
-    uint64_t most = manner.may_park ? PARK_NS : GBA_WAIT_SLEEP_NS;
+    uint64_t most = manner.may_park ? PARK_NS : GBA_WAIT_SLEEP_NS, due;
     gba_status_t status;
 
     manner.parks = manner.may_park && gba_busy_sleeps(&team->waiting.busy, gba_team_rounds(team));
@@ -310,7 +310,10 @@ static gba_status_t wait_round(struct gba_team *team)
                          wait_listens(team));
         if (service->served > team->waiting.served)
             team->waiting.served = service->served;
+        due = team->watchdog.stall.due;
         status = barrier_progress(team);
+        if (due != team->watchdog.stall.due)
+            service->read = 0; /* a report has read files: not what others have sent */
         if (GBA_INPROGRESS != status)
             return status;
     }
