@@ -35,7 +35,7 @@ typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 29u
+#define GBA_WIRE_VERSION 30u
 
 /* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
  * the header. Thread-safe. Not collective. */
@@ -121,6 +121,7 @@ typedef enum gba_due {
 } gba_due_t;
 
 struct gba_team_attr; /* gba/team.h */
+struct gba_where;     /* gba/stall.h */
 
 /*
  * What a runtime does for a team beside its exchange. The barriers of the team call these
@@ -159,9 +160,9 @@ typedef struct gba_runtime {
     void (*agreed)(void *ctx, gba_due_t due, gba_status_t status);
     /* Print the name of a member, as in gba_oob_t. */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
-    /* Print the name of the team as the program calls it now, for the report of a stalled barrier.
-     * NULL: gba_team_attr_t.name. */
-    void (*name_team)(void *ctx, char *text, size_t len);
+    /* Set id and name of a place in a barrier of the team [gba/stall.h], for the report of a stall:
+     * the name as the program calls the team now. NULL: no id, and gba_team_attr_t.name. */
+    void (*place)(void *ctx, struct gba_where *place);
     /* For that report, see gba/stall.h: the job of gba_where_join, which lives as long as the team;
      * NULL: the report does not say where missing members are. And the rank of a member in that
      * job, UINT32_MAX if it is of another one; NULL: its rank in the team. */

@@ -113,7 +113,7 @@ static bool place_reaches(const struct sight *sight, const gba_where_t *place, b
 {
     const uint64_t number = sight->stall->place.number;
 
-    return GBA_WHERE_NONE != place->kind && place->id == sight->stall->place.id &&
+    return GBA_WHERE_NONE != place->kind && 0 != place->id && place->id == sight->stall->place.id &&
            (place->number > number ||
             (place->number == number && !(away && GBA_WHERE_NONBLOCKING == place->kind)));
 }

@@ -31,6 +31,9 @@ const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootst
 /* Count a team that all members make. Returns its number, the same on all. */
 uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap);
 
+/* A random number, the same on all members. */
+uint64_t gba_boot_number(const gba_bootstrap_t *bootstrap);
+
 /* Where gba_bootstrap_message is written: GBA_BOOT_MESSAGE bytes. */
 char *gba_boot_message(gba_bootstrap_t *bootstrap);
 

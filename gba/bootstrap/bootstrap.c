@@ -267,6 +267,11 @@ uint64_t gba_boot_team_number(gba_bootstrap_t *bootstrap)
     return ++bootstrap->teams;
 }
 
+uint64_t gba_boot_number(const gba_bootstrap_t *bootstrap)
+{
+    return bootstrap->members[0].job;
+}
+
 char *gba_boot_message(gba_bootstrap_t *bootstrap)
 {
     return bootstrap->message;

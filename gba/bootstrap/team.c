@@ -341,6 +341,14 @@ static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len
     oob->name_member(oob->ctx, rank, text, len);
 }
 
+static void runtime_place(void *ctx, gba_where_t *place)
+{
+    const struct boot_team *team = ctx;
+
+    place->id = gba_boot_number(team->bootstrap) + team->number;
+    snprintf(place->name, sizeof place->name, "%s", team->attr.name);
+}
+
 static uint32_t runtime_process(void *ctx, uint32_t rank)
 {
     return gba_boot_process(((struct boot_team *)ctx)->bootstrap, rank);
@@ -402,6 +410,7 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
                                                .notify = runtime_notify,
                                                .prepare = runtime_prepare,
                                                .name_member = runtime_name_member,
+                                               .place = runtime_place,
                                                .job = gba_where_own(&unused),
                                                .process = runtime_process,
                                                .leave = runtime_leave,

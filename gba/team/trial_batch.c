@@ -47,7 +47,7 @@ void gba_trial_probe(struct gba_team *probe, const struct gba_team *team,
                           .renegotiation = {.due = UINT64_MAX}};
     snprintf(probe->name, sizeof probe->name, "%.32s, trial after %llu", team->name,
              (unsigned long long)gba_team_rounds(team));
-    probe->runtime.name_team = NULL; /* that name */
+    probe->runtime.place = NULL; /* that name */
     gba_barrier_init(probe);
 }
 

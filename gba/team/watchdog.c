@@ -306,10 +306,9 @@ static void stall_name(void *ctx, gba_where_t *place)
 {
     const struct gba_team *team = ctx;
 
-    place->id = team->failover.id;
     place->kind = team->use.stepped ? GBA_WHERE_NONBLOCKING : GBA_WHERE_BARRIER;
-    if (team->runtime.name_team != NULL)
-        team->runtime.name_team(team->runtime.ctx, place->name, sizeof place->name);
+    if (team->runtime.place != NULL)
+        team->runtime.place(team->runtime.ctx, place);
     else
         snprintf(place->name, sizeof place->name, "%s", team->name);
 }

@@ -18,7 +18,7 @@
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
 
-#define LAYOUTS_OF 29u
+#define LAYOUTS_OF 30u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 

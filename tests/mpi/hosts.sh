@@ -94,6 +94,35 @@ spans_stopped() {
     grep -q 'barrier 6 has ended after' "$out" || fail 'no word that it went on'
 }
 
+# HOW WHERE [OPTION...]: the same on a copy of MPI_COMM_WORLD. Each host may report on the fallback, where only its own
+# ranks are visible; that of the last one says what its last rank does. HOW: of `stuck`.
+spans_copy() {
+    local how=$1 where=$2 last=${host_names[${#host_names[@]} - 1]}
+    shift 2
+    ranks_on 2
+    path=()
+    stopped_job --map-by slot "$@" -- stuck "$how" 5 dup
+    reported_by 2 'barrier 6 .*stalled for'
+    reported_by 1 "DUP FROM 0 .*barrier 6 .*missing: rank $((ranks - 1)) on $last\$"
+    grep -qE "DUP FROM 0 .*: rank $((ranks - 1)) on $last \\(pid [0-9]+\\): is stopped, $where" "$out" ||
+        fail "the last rank: not \"$where\""
+}
+
+# [OPTION...]: the last rank waits in MPI_COMM_WORLD, the others in its copy; both are reported on its host.
+spans_crossed() {
+    local last=${host_names[${#host_names[@]} - 1]}
+    limit 60
+    ranks_on 2
+    fails job --map-by slot "$@" --mca coll_gba_barrier_stuck_after 2 --mca coll_gba_barrier_abort_after 4 -- stuck 5 5 dup
+    reported_by 1 "DUP FROM 0 .*barrier 6 .*missing: rank $((ranks - 1)) on $last\$"
+    grep -qE "DUP FROM 0 .*: rank $((ranks - 1)) on $last .*: waits in barrier 1 of MPI_COMM_WORLD .*for" "$out" ||
+        fail "the last rank is not seen"
+    grep -qE "MPI_COMM_WORLD .*rank $((ranks - 2)) on $last .*: waits in barrier 6 of .*DUP FROM 0 .*for" "$out" ||
+        fail "the other stall is not reported"
+    lines 0 'stalled for 2 s.*no member that this process sees is missing'
+    until_true running 0
+}
+
 all_hosts() {
     local hosts=${#host_names[@]} kind place program ranks counts sequence=first_sequence=$((0xffffff00))
     for kind in flat-v1 flat-v2 node-v1 node-v2; do
@@ -154,6 +183,11 @@ END
     test_case "hosts$hosts-lacks-memory" lacks_memory
     if [ "$hosts" -eq 2 ]; then
         test_alone hosts2-stalled-stopped spans_stopped
+        test_alone hosts2-stalled-copy spans_copy 1 'waits in no barrier'
+        test_alone hosts2-stalled-unagreed spans_copy 1 'waits in no barrier' --mca coll_gba_barrier_agree_after 100
+        test_alone hosts2-stalled-begun spans_copy 4 'has begun nonblocking barrier 6 of ' --mca coll_gba_barrier_agree_after 5
+        test_alone hosts2-stalled-crossed spans_crossed
+        test_alone hosts2-stalled-crossed-unagreed spans_crossed --mca coll_gba_barrier_agree_after 100
         test_case hosts2-unusable-1 unusable_on_hosts 1
         test_case hosts2-unusable-2 unusable_on_hosts 2
         # No group is free on any host, and no communicator spans the hosts: one line for the job.

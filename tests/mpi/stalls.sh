@@ -205,6 +205,7 @@ stalled_aborted() {
 stalled_crossed() {
     stalled_aborted 5 "$@" 'waits in barrier 1 of MPI_COMM_WORLD .* for [0-9]+ s'
     grep -qE 'MPI_COMM_WORLD .*: ranks? 0.*waits in barrier 6 of .*DUP FROM 0' "$out" || fail "the other stall is not reported"
+    lines 0 'stalled for 2 s.*no member that this process sees is missing'
 }
 
 # AGREE_AFTER PATH NAME: a second thread of the last rank is in barriers of another communicator, of higher numbers.
@@ -283,6 +284,7 @@ all_stalled() {
     test_alone stalled-aborted-sim stalled_aborted 1 1 sim sim 'is stopped, waits in no barrier'
     test_alone stalled-aborted-fallback stalled_aborted 1 100 none fallback 'is stopped, waits in no barrier'
     test_alone stalled-crossed-sim stalled_crossed 1 sim sim
+    test_alone stalled-crossed-none stalled_crossed 1 none software
     test_alone stalled-crossed-fallback stalled_crossed 100 none fallback
     test_alone stalled-threads-sim stalled_threads 1 sim sim
     test_alone stalled-threads-fallback stalled_threads 100 none fallback

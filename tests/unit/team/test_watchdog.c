@@ -101,10 +101,10 @@ static int progress_served(void *unused)
     return 1;
 }
 
-static void name_now(void *ctx, char *text, size_t len)
+static void place_now(void *ctx, gba_where_t *where)
 {
     (void)ctx;
-    snprintf(text, len, "renamed");
+    snprintf(where->name, sizeof where->name, "renamed");
 }
 
 static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
@@ -117,7 +117,7 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
                             .device = scene->device,
                             .device_status = scene->device_status,
                             .runtime.name_member = name_member,
-                            .runtime.name_team = name_now,
+                            .runtime.place = place_now,
                             .barriers = 10,
                             .oversubscribed = scene->oversubscribed};
     gba_team_t *team;

@@ -52,11 +52,6 @@ static gba_status_t runtime_fallback(void *ctx)
     return gba_common_framework.fallback(((struct gba_common_module *)ctx)->owner);
 }
 
-static void runtime_name_team(void *ctx, char *text, size_t len)
-{
-    gba_common_framework.name_team(((struct gba_common_module *)ctx)->owner, text, len);
-}
-
 /* Prepare an agreement. kind, number: of the barrier. */
 static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, gba_where_kind_t kind,
                                 uint64_t number)
@@ -89,7 +84,7 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, gba_
                                       .prepare = runtime_prepare,
                                       .agreed = runtime_agreed,
                                       .name_member = gba_common_name_member,
-                                      .name_team = runtime_name_team,
+                                      .place = gba_common_stall_place,
                                       .job = gba_common.job,
                                       .process = gba_common_process,
                                       .abort = gba_common_stall_abort};

@@ -242,7 +242,9 @@ void gba_common_stall_begin(struct gba_common_module *m, const char *what, gba_w
                             uint64_t number);
 void gba_common_stall_end(struct gba_common_module *m);
 
-/* End the job, because a barrier has stalled for abort_after; for gba_runtime_t. */
+/* For gba_runtime_t: the place of a barrier; and end the job, because a barrier has stalled for
+ * abort_after. */
+void gba_common_stall_place(void *m, gba_where_t *place);
 void gba_common_stall_abort(void *unused);
 
 /* When the component closes. */

@@ -42,11 +42,11 @@ static void stall_report(struct gba_common_module *m, uint64_t now)
                          now);
 }
 
-static void stall_name(void *ctx, gba_where_t *place)
+void gba_common_stall_place(void *module, gba_where_t *place)
 {
-    const struct gba_common_module *m = ctx;
+    const struct gba_common_module *m = module;
 
-    place->id = gba_common_framework.id(m->owner);
+    place->id = gba_common_framework.id(m->owner) + 1; /* that of MPI_COMM_WORLD is 0 */
     gba_common_framework.name_team(m->owner, place->name, sizeof place->name);
 }
 
@@ -63,7 +63,7 @@ static int stalls_look(void)
     now = gba_clock_ns(); /* not before a thread that has begun to wait in the meantime */
     gba_word_store_relaxed(&stalls.due, now + LOOK_NS);
     for (struct gba_common_module *m = stalls.first; m != NULL; m = m->stall.next) {
-        if (gba_stall_look(&m->stall.watch, now, stall_name, m))
+        if (gba_stall_look(&m->stall.watch, now, gba_common_stall_place, m))
             stall_report(m, now);
         ends |= gba_stall_ends(&m->stall.watch, now);
     }
@@ -96,7 +96,7 @@ void gba_common_stall_begin(struct gba_common_module *m, const char *what, gba_w
     m->stall.next = stalls.first;
     stalls.first = m;
     if (GBA_WHERE_NONBLOCKING == kind) /* the process may call MPI only much later */
-        gba_stall_show(&m->stall.watch, stall_name, m);
+        gba_stall_show(&m->stall.watch, gba_common_stall_place, m);
     opal_mutex_unlock(&gba_common.lock);
     (void)gba_word_add_relaxed(&stalls.waiting, 1);
 }
