@@ -6,12 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct {
-    pthread_once_t once;
-    struct gba_cuda cuda;
-    bool works;
-    char cause[192];
-} driver = {.once = PTHREAD_ONCE_INIT};
+struct gba_cuda gba_cuda;
+static char cause[192]; /* "": the driver works */
 
 /* The driver is not closed again, as its threads run its code. */
 static void driver_open(void)
@@ -30,33 +26,33 @@ static void driver_open(void)
     void *address;
 
     if (library == NULL) {
-        snprintf(driver.cause, sizeof driver.cause, "no CUDA driver: %.160s", dlerror());
+        snprintf(cause, sizeof cause, "no CUDA driver: %.160s", dlerror());
         return;
     }
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         address = dlsym(library, functions[i].symbol);
         if (address == NULL && functions[i].offset != offsetof(struct gba_cuda, batch)) {
-            snprintf(driver.cause, sizeof driver.cause,
+            snprintf(cause, sizeof cause,
                      "the CUDA driver is too old: it has no %s; CUDA 12.2 or later is needed",
                      functions[i].symbol);
             return;
         }
-        memcpy((char *)&driver.cuda + functions[i].offset, &address, sizeof address);
+        memcpy((char *)&gba_cuda + functions[i].offset, &address, sizeof address);
     }
-    result = driver.cuda.init(0);
+    result = gba_cuda.init(0);
     if (0 == result)
-        result = driver.cuda.devices(&count);
+        result = gba_cuda.devices(&count);
     if (0 != result)
-        (void)driver.cuda.error(result, &name);
+        (void)gba_cuda.error(result, &name);
     if (0 != result || 0 == count)
-        snprintf(driver.cause, sizeof driver.cause, "no GPU: %s",
+        snprintf(cause, sizeof cause, "no GPU: %s",
                  0 != result ? name : "the CUDA driver finds none");
-    driver.works = 0 == result && count > 0;
 }
 
-const struct gba_cuda *gba_cuda_open(const char **cause)
+const char *gba_cuda_open(void)
 {
-    pthread_once(&driver.once, driver_open);
-    *cause = driver.cause;
-    return driver.works ? &driver.cuda : NULL;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, driver_open);
+    return '\0' != cause[0] ? cause : NULL;
 }

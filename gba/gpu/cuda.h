@@ -62,8 +62,11 @@ struct gba_cuda {
 #undef X
 };
 
-/* Open the driver, once for a process. cause: set, if there is none, to one line. Returns the
- * functions, of which `batch` may be NULL, or NULL. Thread-safe. */
-const struct gba_cuda *gba_cuda_open(const char **cause);
+/* The functions, of which `batch` may be NULL, once gba_cuda_open has returned NULL. */
+extern struct gba_cuda gba_cuda;
+
+/* Open the driver, once for a process. Returns NULL, or in one line why there is none.
+ * Thread-safe. */
+const char *gba_cuda_open(void);
 
 #endif

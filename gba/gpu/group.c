@@ -42,15 +42,19 @@ static void flag_fail(struct gba_gpu_group *group, uint32_t member, gba_status_t
                                (uint32_t)(group->sequence + 1 + GBA_GPU_AHEAD));
 }
 
-/* No further round ends. why: for the message; NULL: no barrier is interrupted. */
+/* No further round ends. why: for the message, of a barrier that is interrupted: this rank makes no
+ * further one of the team, before a kernel knows; NULL: none is interrupted. */
 static void fail(struct gba_gpu_group *group, gba_status_t status, const char *why)
 {
     char line[400];
 
     if (GBA_ERR_TIMEOUT == status) /* a kernel would wait again */
         status = GBA_ERR_STALE;
-    if (GBA_GPU_HELPED != group->state) /* until the call of the runtime has returned */
+    if (GBA_GPU_HELPED != group->state) { /* else helper_end does, after the call of the runtime */
         group->state = GBA_GPU_FAILED;
+        if (why != NULL)
+            gba_team_leave(group->team);
+    }
     /* First: a program whose kernel has seen the flag finds that nobody waits. */
     gba_word_store_release(&group->fate, (uint64_t)(uint32_t)-status);
     for (uint32_t i = 0; i < group->members; i++)
@@ -62,20 +66,10 @@ static void fail(struct gba_gpu_group *group, gba_status_t status, const char *w
     gba_log_text(GBA_LOG_ERROR, line);
 }
 
-/* This rank makes no further barrier of the team, before a kernel knows. */
-static void give_up(struct gba_gpu_group *group, gba_status_t status, const char *why)
-{
-    gba_team_leave(group->team);
-    fail(group, status, why);
-}
-
 void gba_gpu_abort(struct gba_gpu_group *group)
 {
-    if (0 != gba_word_load_relaxed(&group->fate))
-        return;
-    if (GBA_GPU_HELPED != group->state) /* helper_end leaves */
-        gba_team_leave(group->team);
-    fail(group, GBA_ERR_TIMEOUT, "gba_gpu_member_abort");
+    if (0 == gba_word_load_relaxed(&group->fate))
+        fail(group, GBA_ERR_TIMEOUT, "gba_gpu_member_abort");
 }
 
 static bool arrived(const struct gba_gpu_group *group, uint32_t member)
@@ -127,11 +121,11 @@ bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now)
     gba_status_t status = gba_team_watch(group->team);
 
     group->watched = now;
+    gba_team_own(group->team, &group->own);
     if (status >= GBA_OK)
         return GBA_OK == status;
-    gba_team_own(group->team, &group->own);
     group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
-    give_up(group, status, gba_status_text(status));
+    fail(group, status, gba_status_text(status));
     return true;
 }
 
@@ -157,7 +151,7 @@ static void helper_start(struct gba_gpu_group *group, gba_status_t status)
     if (!group->has_helper)
         group->has_helper = 0 == pthread_create(&group->helper, NULL, help, group);
     if (!group->has_helper) {
-        give_up(group, GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
+        fail(group, GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
         return;
     }
     (void)pthread_setname_np(group->helper, "gba-gpu-end");
@@ -175,14 +169,24 @@ static void helper_end(struct gba_gpu_group *group)
     else if (GBA_OK == group->status)
         release(group);
     else
-        give_up(group, group->status, gba_status_text(group->status));
+        fail(group, group->status, gba_status_text(group->status));
 }
 
-/* One look at the team's barrier. */
+/* One look at the team's barrier, which begins when all members of the group have arrived. */
 static gba_status_t cross(struct gba_gpu_group *group, bool napped)
 {
     const gba_runtime_t *runtime = group->own.runtime;
+    gba_status_t status;
 
+    if (GBA_GPU_GATHER == group->state) {
+        if (GBA_PATH_FALLBACK == gba_team_path(group->team))
+            return GBA_UNFINISHED; /* its barrier blocks */
+        status = gba_barrier_start(group->team);
+        if (GBA_OK != status)
+            return status;
+        group->looks = 0;
+        group->state = GBA_GPU_CROSS;
+    }
     if (0 != ++group->looks % LOOKS && !napped)
         return gba_barrier_test(group->team);
     if (runtime->progress != NULL)
@@ -190,22 +194,9 @@ static gba_status_t cross(struct gba_gpu_group *group, bool napped)
     return gba_barrier_progress(group->team);
 }
 
-/* All members of the group have arrived: begin the barrier of the team. */
-static gba_status_t cross_begin(struct gba_gpu_group *group, bool napped)
-{
-    gba_status_t status;
-
-    if (GBA_PATH_FALLBACK == gba_team_path(group->team))
-        return GBA_UNFINISHED; /* its barrier blocks */
-    group->looks = 0;
-    status = gba_barrier_start(group->team);
-    if (GBA_OK == status)
-        group->state = GBA_GPU_CROSS;
-    return GBA_OK == status ? cross(group, napped) : status;
-}
-
 bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped)
 {
+    const bool gathers = GBA_GPU_GATHER == group->state;
     gba_status_t status;
 
     switch (group->state) {
@@ -217,12 +208,8 @@ bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped)
                 gather_watch(group, now);
             return false;
         }
-        status = cross_begin(group, napped);
-        if (GBA_INPROGRESS == status)
-            return true; /* the members have arrived: no sleep now */
         break;
     case GBA_GPU_CROSS:
-        status = cross(group, napped);
         break;
     case GBA_GPU_HELPED:
         if (0 == gba_word_load_acquire(&group->helped))
@@ -236,9 +223,10 @@ bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped)
     default:
         return false;
     }
+    status = cross(group, napped);
     /* A step may report a stall, and the program's function for log lines abort the group. */
     if (GBA_INPROGRESS == status || GBA_GPU_FAILED == group->state)
-        return false;
+        return gathers; /* the members have arrived: no sleep now */
     /* After a failure of the device gba_barrier_end also delivers the notifications that are owed.
      */
     if (GBA_OK == status && 0 == gba_team_failed_id(group->team) &&
@@ -262,10 +250,7 @@ void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member)
     }
     for (uint32_t i = 0; GBA_GPU_GATHER == group->state && i < group->members; i++)
         gave_up |= arrived(group, i);
-    if (gave_up)
-        give_up(group, GBA_ERR_TIMEOUT, gba_status_text(GBA_ERR_TIMEOUT));
-    else
-        fail(group, GBA_ERR_STALE, NULL);
+    fail(group, GBA_ERR_STALE, gave_up ? gba_status_text(GBA_ERR_TIMEOUT) : NULL);
 }
 
 /* --------------------------------------------------------------------------- make and free --- */
@@ -291,10 +276,8 @@ struct gba_gpu_group *gba_gpu_group_new(gba_team_t *team, uint32_t members)
     group->doors = memory;
     group->flags = group->doors + members;
     group->first = group->sequence = FIRST_SEQUENCE;
-    for (uint32_t i = 0; i < members; i++) {
+    for (uint32_t i = 0; i < members; i++)
         gba_word_store_relaxed(&group->doors[i].word, (uint64_t)group->sequence << 32);
-        gba_word_store_relaxed(&group->flags[i].word, group->sequence);
-    }
     gba_team_own(team, &group->own);
     gba_team_hold(team, 1);
     return group;

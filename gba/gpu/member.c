@@ -17,7 +17,6 @@ static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 
 struct gba_gpu_part {
     struct gba_gpu_part *next;
-    const struct gba_cuda *cuda;
     struct gba_gpu_group *group;
     uint64_t id;           /* of the member */
     uint32_t index;        /* among the GPU members of the rank */
@@ -28,18 +27,20 @@ struct gba_gpu_part {
     char why[224];
 };
 
-/* Those of the members that exist. Changed while the thread is paused, too. */
+/* Those of the members that exist. The thread is paused, too, when one is taken out. */
 static struct gba_gpu_part *parts;
 static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_id;
 
-static void part_add(struct gba_gpu_part *part)
+/* Returns the id. */
+static uint64_t part_add(struct gba_gpu_part *part)
 {
     pthread_mutex_lock(&parts_lock);
     part->id = ++last_id;
     part->next = parts;
     parts = part;
     pthread_mutex_unlock(&parts_lock);
+    return part->id;
 }
 
 /* Find the part of a member. remove: from the list. Returns NULL if the member is destroyed. */
@@ -57,30 +58,32 @@ static struct gba_gpu_part *part_find(const gba_gpu_member_t *member, bool remov
     return found;
 }
 
+/* why: NULL: the text of the status. */
 static gba_status_t refuse(gba_status_t status, const char *why)
 {
     char line[320];
 
-    snprintf(line, sizeof line, "GPU member: %s", why);
+    snprintf(line, sizeof line, "GPU member: %s", why != NULL ? why : gba_status_text(status));
     gba_log_text(GBA_LOG_ERROR, line);
     return status;
 }
 
-static const char *cuda_name(const struct gba_gpu_part *part, gba_cu_result result)
+static const char *cuda_name(gba_cu_result result)
 {
     const char *name = "unknown error";
 
-    (void)part->cuda->error(result, &name);
+    (void)gba_cuda.error(result, &name);
     return name;
 }
 
-/* Log that a function of the driver failed. */
-static gba_status_t cuda_failed(const struct gba_gpu_part *part, const char *function,
-                                gba_cu_result result)
+/* The status of a call of the driver. An error is logged. */
+static gba_status_t cuda_status(const char *function, gba_cu_result result)
 {
     char line[192];
 
-    snprintf(line, sizeof line, "%s failed: %s", function, cuda_name(part, result));
+    if (0 == result)
+        return GBA_OK;
+    snprintf(line, sizeof line, "%s failed: %s", function, cuda_name(result));
     return refuse(GBA_ERR_IO, line);
 }
 
@@ -106,16 +109,16 @@ static void *page_map(struct gba_gpu_part *part, const void *word, unsigned flag
     void *page = (char *)(uintptr_t)word - offset;
     gba_cu_result result;
 
-    result = part->cuda->host_register(page, bytes, GBA_CU_REGISTER_MAPPED | flags);
+    result = gba_cuda.host_register(page, bytes, GBA_CU_REGISTER_MAPPED | flags);
     if (0 == result) {
-        result = part->cuda->host_pointer(address, page, 0);
+        result = gba_cuda.host_pointer(address, page, 0);
         *address += offset;
         if (0 == result)
             return page;
-        (void)part->cuda->host_unregister(page);
+        (void)gba_cuda.host_unregister(page);
     }
     snprintf(part->why, sizeof part->why, "proxy: CUDA does not map the %s of the device: %s", what,
-             cuda_name(part, result));
+             cuda_name(result));
     return NULL;
 }
 
@@ -140,7 +143,7 @@ static void member_direct(struct gba_gpu_part *part, gba_gpu_member_t *member)
     part->flag = page_map(part, own->flag, GBA_CU_REGISTER_READ_ONLY, "page of the flag", &flag);
     if (part->flag == NULL) {
         /* The page may end with the path, before the member. */
-        (void)part->cuda->host_unregister(part->door);
+        (void)gba_cuda.host_unregister(part->door);
         part->door = NULL;
         return;
     }
@@ -160,16 +163,17 @@ static gba_status_t words_map(struct gba_gpu_part *part, gba_gpu_member_t *membe
 {
     struct gba_gpu_group *group = part->group;
     gba_cu_pointer doors, flag;
-    gba_cu_result result = 0;
+    gba_status_t status = GBA_OK;
 
     if (!group->registered)
-        result = part->cuda->host_register(group->doors, group->bytes, GBA_CU_REGISTER_MAPPED);
-    if (0 != result)
-        return cuda_failed(part, "cuMemHostRegister", result);
-    group->registered = true;
-    result = part->cuda->host_pointer(&doors, group->doors, 0);
-    if (0 != result)
-        return cuda_failed(part, "cuMemHostGetDevicePointer", result);
+        status = cuda_status("cuMemHostRegister", gba_cuda.host_register(group->doors, group->bytes,
+                                                                         GBA_CU_REGISTER_MAPPED));
+    group->registered = GBA_OK == status;
+    if (GBA_OK == status)
+        status = cuda_status("cuMemHostGetDevicePointer",
+                             gba_cuda.host_pointer(&doors, group->doors, 0));
+    if (GBA_OK != status)
+        return status;
     doors += part->index * sizeof *group->doors;
     flag = doors + group->members * sizeof *group->doors;
     *member = (gba_gpu_member_t){.doorbell = (uint64_t *)(uintptr_t)doors,
@@ -185,23 +189,22 @@ static gba_status_t count_make(struct gba_gpu_part *part, gba_gpu_member_t *memb
     const uint64_t first[2] = {
         member->direct ? part->group->sequence : gba_gpu_count(part->group, part->index), 0};
     gba_cu_pointer count;
-    gba_cu_result result = part->cuda->alloc(&count, sizeof first);
+    gba_status_t status = cuda_status("cuMemAlloc", gba_cuda.alloc(&count, sizeof first));
 
-    if (0 != result)
-        return cuda_failed(part, "cuMemAlloc", result);
+    if (GBA_OK != status)
+        return status;
     member->count = (uint64_t *)(uintptr_t)count;
     part->sequence = (uint32_t)first[0];
-    result = part->cuda->copy_in(count, first, sizeof first);
-    return 0 == result ? GBA_OK : cuda_failed(part, "cuMemcpyHtoD", result);
+    return cuda_status("cuMemcpyHtoD", gba_cuda.copy_in(count, first, sizeof first));
 }
 
 /* The kernel of barriers in streams. It is loaded here, because CUDA may wait for running kernels
  * when it loads one. A driver that refuses it has barriers from kernels still. */
 static void kernel_load(struct gba_gpu_part *part)
 {
-    if (0 != part->cuda->module_load(&part->module, gba_gpu_on_stream))
+    if (0 != gba_cuda.module_load(&part->module, gba_gpu_on_stream))
         part->module = NULL;
-    else if (0 != part->cuda->function(&part->kernel, part->module, "gba_gpu_on_stream"))
+    else if (0 != gba_cuda.function(&part->kernel, part->module, "gba_gpu_on_stream"))
         part->kernel = NULL;
 }
 
@@ -210,21 +213,17 @@ static void kernel_load(struct gba_gpu_part *part)
 /* Undo what a member has of CUDA, after gba_gpu_quit, because CUDA may wait for kernels. */
 static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *member)
 {
-    const struct gba_cuda *cuda = part->cuda;
-
     if (member->count != NULL)
-        (void)cuda->free((gba_cu_pointer)(uintptr_t)member->count);
+        (void)gba_cuda.free((gba_cu_pointer)(uintptr_t)member->count);
     if (part->module != NULL)
-        (void)cuda->module_unload(part->module);
+        (void)gba_cuda.module_unload(part->module);
     if (part->flag != NULL)
-        (void)cuda->host_unregister(part->flag);
+        (void)gba_cuda.host_unregister(part->flag);
     if (part->door != NULL)
-        (void)cuda->host_unregister(part->door);
+        (void)gba_cuda.host_unregister(part->door);
     if (0 == part->group->made && part->group->registered)
-        (void)cuda->host_unregister(part->group->doors);
-    gba_gpu_pause();
+        (void)gba_cuda.host_unregister(part->group->doors);
     gba_gpu_leave(part->group);
-    gba_gpu_resume();
     free(part);
 }
 
@@ -245,28 +244,24 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
                                    gba_gpu_member_t *member)
 {
     gba_gpu_attr_t use = *attr;
-    const char *cause = NULL;
-    const struct gba_cuda *cuda;
+    const char *cause = gba_cuda_open();
     gba_gpu_member_t made = {0};
     struct gba_gpu_part *part;
+    gba_status_t status = gba_gpu_may();
     void *context = NULL;
-    gba_status_t status;
 
-    status = gba_gpu_may();
     if (GBA_OK != status)
         return status;
-    cuda = gba_cuda_open(&cause);
-    if (cuda == NULL)
+    if (cause != NULL)
         return refuse(GBA_ERR_UNSUPPORTED, cause);
     use.members = 0 == use.members ? 1 : use.members;
     if (use.members > MEMBERS_MAX || use.member >= use.members)
         return refuse(GBA_ERR_PARAM, "gba_gpu_attr_t.member is not below members, or above 63");
-    if (0 != cuda->current(&context) || context == NULL)
+    if (0 != gba_cuda.current(&context) || context == NULL)
         return refuse(GBA_ERR_PARAM, "no CUDA context is current; call cudaSetDevice before");
     part = calloc(1, sizeof *part);
     if (part == NULL)
-        return refuse(GBA_ERR_NOMEM, gba_status_text(GBA_ERR_NOMEM));
-    part->cuda = cuda;
+        return refuse(GBA_ERR_NOMEM, NULL);
     part->index = use.member;
     life_lock();
     gba_gpu_pause();
@@ -277,20 +272,18 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
         (void)refuse(status, cause);
     } else {
         status = member_make(part, &made);
-        part->by_words = use.stream_only && cuda->batch != NULL && !made.direct;
-        gba_gpu_pause();
-        if (GBA_OK == status)
-            part_add(part);
-        else
+        part->by_words = use.stream_only && gba_cuda.batch != NULL && !made.direct;
+        if (GBA_OK == status) {
+            made.id = part_add(part);
+            *member = made;
+        } else {
+            gba_gpu_pause();
             gba_gpu_quit(part->group, part->index);
-        made.id = part->id;
-        gba_gpu_resume();
-        if (GBA_OK != status)
+            gba_gpu_resume();
             member_undo(part, &made);
+        }
     }
     life_unlock();
-    if (GBA_OK == status)
-        *member = made;
     return status;
 }
 
@@ -298,7 +291,7 @@ gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_attr_t *attr,
 static const char *part_busy(const struct gba_gpu_part *part)
 {
     struct gba_gpu_group *group = part->group;
-    uint64_t door;
+    const uint64_t door = gba_word_load_acquire(&group->doors[part->index].word);
     bool waits;
 
     if (GBA_GPU_HELPED == group->state)
@@ -307,49 +300,37 @@ static const char *part_busy(const struct gba_gpu_part *part)
         return "its device does not answer";
     if (0 != gba_word_load_relaxed(&group->fate))
         return NULL;
-    if (GBA_GPU_DIRECT == group->state) {
-        gba_team_own(group->team, &group->own);
+    if (GBA_GPU_DIRECT == group->state)
         waits = group->own.under_way;
-    } else {
-        door = gba_word_load_acquire(&group->doors[part->index].word);
+    else
         waits = GBA_GPU_GAVE_UP != (uint32_t)door &&
                 (int32_t)((uint32_t)(door >> 32) - group->sequence) > 0;
-    }
     return waits ? "a kernel or a stream waits in a barrier" : NULL;
-}
-
-/* Take the member out of service. The thread is paused. line: set on an error. */
-static gba_status_t part_quit(const gba_gpu_member_t *member, struct gba_gpu_part **part,
-                              char *line, size_t len)
-{
-    const char *busy;
-
-    *part = part_find(member, false);
-    snprintf(line, len, "it is destroyed already");
-    if (*part == NULL)
-        return GBA_ERR_PARAM;
-    busy = part_busy(*part);
-    if (busy != NULL) {
-        snprintf(line, len, "%s: GPU member %u is not destroyed: %s", (*part)->group->own.name,
-                 (*part)->index, busy);
-        return GBA_ERR_BUSY;
-    }
-    (void)part_find(member, true);
-    gba_gpu_quit((*part)->group, (*part)->index);
-    return GBA_OK;
 }
 
 gba_status_t gba_gpu_member_destroy(gba_gpu_member_t *member)
 {
     gba_status_t status = gba_gpu_may();
+    char line[300] = "it is destroyed already";
     struct gba_gpu_part *part;
-    char line[300];
+    const char *busy;
 
     if (GBA_OK != status)
         return status;
     life_lock();
     gba_gpu_pause();
-    status = part_quit(member, &part, line, sizeof line);
+    part = part_find(member, false);
+    busy = part != NULL ? part_busy(part) : NULL;
+    if (busy != NULL) {
+        status = GBA_ERR_BUSY;
+        snprintf(line, sizeof line, "%s: GPU member %u is not destroyed: %s", part->group->own.name,
+                 part->index, busy);
+    } else if (part != NULL) {
+        (void)part_find(member, true);
+        gba_gpu_quit(part->group, part->index);
+    } else {
+        status = GBA_ERR_PARAM;
+    }
     gba_gpu_resume();
     if (GBA_OK == status) {
         member_undo(part, member);
@@ -377,9 +358,8 @@ gba_status_t gba_gpu_member_abort(const gba_gpu_member_t *member)
 /* --------------------------------------------------------------------------------- streams --- */
 
 /* The barrier as operations on words: store the arrival and the count, wait for the flag, whose
- * low half the operation compares cyclically. */
-static gba_cu_result barrier_by_words(struct gba_gpu_part *part, gba_gpu_member_t *member,
-                                      void *stream)
+ * low half the operation compares cyclically. Returns whether the driver takes them. */
+static bool barrier_by_words(struct gba_gpu_part *part, gba_gpu_member_t *member, void *stream)
 {
     const uint32_t next = part->sequence + 1;
     gba_cu_op_t ops[] = {
@@ -389,11 +369,11 @@ static gba_cu_result barrier_by_words(struct gba_gpu_part *part, gba_gpu_member_
         {.word = {GBA_CU_OP_WAIT_32, (gba_cu_pointer)(uintptr_t)member->flag, next, GBA_CU_WAIT_GEQ,
                   0}},
     };
-    const gba_cu_result result = part->cuda->batch(stream, 3, ops, 0);
+    const bool done = 0 == gba_cuda.batch(stream, 3, ops, 0);
 
-    if (0 == result)
+    if (done)
         part->sequence = next;
-    return result;
+    return done;
 }
 
 static gba_status_t part_status(const struct gba_gpu_part *part)
@@ -408,27 +388,23 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
     gba_gpu_member_t copy = *member;
     void *args[] = {&copy};
     gba_status_t status = part_status(part);
-    gba_cu_result result;
     int captured = 0;
 
+    if (GBA_OK == status)
+        status = cuda_status("cuStreamIsCapturing", gba_cuda.capturing(stream, &captured));
     if (GBA_OK != status)
         return status;
-    result = part->cuda->capturing(stream, &captured);
-    if (0 != result)
-        return cuda_failed(part, "cuStreamIsCapturing", result);
-    if (0 != captured)
-        part->by_words = false; /* a replay counts in GPU memory */
-    if (part->by_words) {
-        if (0 == barrier_by_words(part, member, stream))
-            return GBA_OK;
-        part->by_words = false; /* the driver lacks these operations */
-    }
+    /* Not any more after a capture, because a replay counts in GPU memory, nor with a driver that
+     * lacks these operations. */
+    part->by_words = part->by_words && 0 == captured && barrier_by_words(part, member, stream);
+    if (part->by_words)
+        return GBA_OK;
     if (part->kernel == NULL)
         return refuse(
             GBA_ERR_UNSUPPORTED,
             "the CUDA driver does not load the kernel for streams; CUDA 12.2 or later does");
-    result = part->cuda->launch(part->kernel, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL);
-    return 0 == result ? GBA_OK : cuda_failed(part, "cuLaunchKernel", result);
+    return cuda_status("cuLaunchKernel",
+                       gba_cuda.launch(part->kernel, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
 }
 
 gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member)
@@ -445,9 +421,9 @@ const char *gba_gpu_member_why(const gba_gpu_member_t *member)
 
 gba_status_t gba_gpu_describe(gba_path_t path, char *text, size_t len)
 {
-    const char *cause;
+    const char *cause = gba_cuda_open();
 
-    if (gba_cuda_open(&cause) == NULL) {
+    if (cause != NULL) {
         snprintf(text, len, "no: %s", cause);
         return GBA_ERR_UNSUPPORTED;
     }

@@ -232,10 +232,8 @@ gba_status_t gba_gpu_join(gba_team_t *team, const gba_gpu_attr_t *attr,
     while (found != NULL && found->team != team)
         found = found->next;
     status = found != NULL ? admit(found, attr) : group_add(team, attr, &found, why);
-    if (GBA_OK != status) {
-        *why = *why != NULL ? *why : gba_status_text(status);
+    if (GBA_OK != status)
         return status;
-    }
     found->made |= UINT64_C(1) << attr->member;
     gba_word_store_release(&found->flags[attr->member].word, found->sequence);
     *group = found;
@@ -248,16 +246,15 @@ void gba_gpu_leave(struct gba_gpu_group *group)
 
     if (0 != group->made)
         return;
+    gba_gpu_pause();
     while (*at != group)
         at = &(*at)->next;
     *at = group->next;
     gba_gpu_group_free(group);
-    if (proxy.first != NULL)
-        return;
-    /* The thread waits until nobody wants the lock. It sees `stop` when it has the lock again. */
-    proxy.stop = true;
-    gba_word_store_relaxed(&proxy.process, 0);
+    proxy.stop = proxy.first == NULL;
     gba_gpu_resume();
+    if (!proxy.stop)
+        return;
+    gba_word_store_relaxed(&proxy.process, 0);
     pthread_join(proxy.thread, NULL);
-    gba_gpu_pause();
 }
