@@ -13,25 +13,15 @@
 
 #define GBA_GPU_FN static inline
 
-/* A test replaces the memory of the GPU and its clock by its own. */
-#ifndef GBA_GPU_STORE
-#define GBA_GPU_STORE(to, value, order) __atomic_store_n((to), (value), (order))
-#define GBA_GPU_LOAD(from, order)       __atomic_load_n((from), (order))
-#endif
-
 GBA_GPU_FN void gba_gpu_store(uint64_t *to, uint64_t value, gba_gpu_order_t order, uint32_t direct)
 {
     (void)direct;
-    if (GBA_GPU_RELAXED == order)
-        GBA_GPU_STORE(to, value, __ATOMIC_RELAXED);
-    else
-        GBA_GPU_STORE(to, value, __ATOMIC_RELEASE);
+    __atomic_store_n(to, value, GBA_GPU_RELAXED == order ? __ATOMIC_RELAXED : __ATOMIC_RELEASE);
 }
 
 GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
 {
-    return GBA_GPU_RELAXED == order ? GBA_GPU_LOAD(from, __ATOMIC_RELAXED)
-                                    : GBA_GPU_LOAD(from, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(from, GBA_GPU_RELAXED == order ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE);
 }
 
 GBA_GPU_FN uint64_t gba_gpu_clock(void)

@@ -47,6 +47,7 @@ static struct {
     uint64_t clock;
     enum fault fault;
     bool evicts;
+    bool dies; /* the device ends the round and dies when a member is about to look at the fate */
 } now;
 
 /* The lines of each member. */
@@ -149,6 +150,10 @@ GBA_GPU_FN uint64_t gba_gpu_load(const uint64_t *from, gba_gpu_order_t order)
 {
     (void)order;
     meanwhile();
+    if (now.dies && word_at(FATE) == from) {
+        *word_at(FLAG) = now.round + 1;
+        *word_at(FATE) = (uint64_t)-GBA_ERR_DEAD << 32;
+    }
     return FLAG_CACHED == now.fault ? cached_load(from) : *from;
 }
 
@@ -285,12 +290,8 @@ static enum verdict step(struct running *all, uint32_t m)
     return FINE;
 }
 
-static enum verdict run(enum fault fault, uint64_t seed)
+static void begin(struct running *all, enum fault fault, uint64_t seed)
 {
-    struct running all[MEMBERS] = {0};
-    enum verdict verdict = FINE;
-    uint32_t done = 0;
-
     dice_seed(seed);
     memset(&now, 0, sizeof now);
     now.fault = fault;
@@ -306,6 +307,15 @@ static enum verdict run(enum fault fault, uint64_t seed)
         *word_at(COUNT + m) = *word_at(FLAG + m) = FIRST;
         *word_at(DOORBELL + m) = (uint64_t)FIRST << 32;
     }
+}
+
+static enum verdict run(enum fault fault, uint64_t seed)
+{
+    struct running all[MEMBERS] = {0};
+    enum verdict verdict = FINE;
+    uint32_t done = 0;
+
+    begin(all, fault, seed);
     for (uint32_t steps = 0; FINE == verdict && done < MEMBERS; steps++) {
         const uint32_t m = dice_bits() % MEMBERS;
 
@@ -332,6 +342,18 @@ TEST(each_clean_and_invalidate_is_needed)
 
     for (enum fault fault = NO_CLEAN; fault < FAULTS; fault++)
         assert_int_equal(run(fault, 0), expected[fault]);
+}
+
+/* The flag, and then the fate: a round that the device has ended does not fail. */
+TEST(a_round_that_a_dying_device_has_ended)
+{
+    struct running all[MEMBERS];
+    const gba_gpu_member_t *gpu = &all[0].gpu;
+
+    begin(all, NO_FAULT, 0);
+    now.dies = true;
+    assert_int_equal(gba_gpu_barrier(gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1000), GBA_OK);
+    assert_int_equal(gba_gpu_barrier(gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 1000), GBA_ERR_DEAD);
 }
 
 TEST_MAIN()
