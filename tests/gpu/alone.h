@@ -25,7 +25,14 @@ struct alone {
     gba_gpu_member_t gpu[2]; /* one that does not exist has id 0 */
 };
 
-static inline struct alone *alone(const char *device)
+static inline gba_status_t create(struct alone *one, uint32_t member)
+{
+    one->me.attr.member = member;
+    return gba_gpu_member_create(one->me.team, &one->me.attr, &one->gpu[member]);
+}
+
+/* Make the team, and that many GPU members; 0: none yet. */
+static inline struct alone *alone(const char *device, uint32_t members)
 {
     struct alone *one = calloc(1, sizeof *one);
 
@@ -33,32 +40,21 @@ static inline struct alone *alone(const char *device)
     setenv("GBA_OFFLOAD", "always", 1);
     assert_true(member_team(&one->me, device, true));
     unsetenv("GBA_OFFLOAD");
+    one->me.attr.members = members;
+    while (members-- > 0)
+        assert_int_equal(create(one, members), GBA_OK);
     return one;
 }
 
 /* The same with a parameter of the environment. */
-static inline struct alone *alone_with(const char *variable, const char *value)
+static inline struct alone *alone_with(const char *variable, const char *value, const char *device,
+                                       uint32_t members)
 {
     struct alone *one;
 
     setenv(variable, value, 1);
-    one = alone("none");
+    one = alone(device, members);
     unsetenv(variable);
-    return one;
-}
-
-static inline gba_status_t create(struct alone *one, uint32_t member)
-{
-    one->me.attr.member = member;
-    return gba_gpu_member_create(one->me.team, &one->me.attr, &one->gpu[member]);
-}
-
-/* Make all GPU members. */
-static inline struct alone *with_members(struct alone *one, uint32_t members)
-{
-    one->me.attr.members = members;
-    while (members-- > 0)
-        assert_int_equal(create(one, members), GBA_OK);
     return one;
 }
 

@@ -40,25 +40,13 @@ int members_run(uint32_t size, int (*body)(struct member *me, void *arg), void *
     return failed;
 }
 
-static gba_status_t join(struct member *me, bool gpu, char *message, size_t len)
+bool member_team(struct member *me, const char *device, bool gpu)
 {
     const gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_UID,
                                        .uid = &me->all->uid,
                                        .rank = me->rank,
                                        .size = me->all->size,
                                        .gpu = gpu};
-    gba_status_t status = GBA_OK;
-
-    if (0 == me->rank) {
-        status = gba_bootstrap_uid_get(&me->all->uid, &me->root, message, len);
-        word_set(&me->all->there, 1);
-    }
-    word_await(&me->all->there, 1);
-    return GBA_OK == status ? gba_bootstrap_init(&attr, &me->bootstrap, message, len) : status;
-}
-
-bool member_team(struct member *me, const char *device, bool gpu)
-{
     char message[256] = "";
     gba_params_t params;
     gba_status_t status;
@@ -67,8 +55,14 @@ bool member_team(struct member *me, const char *device, bool gpu)
     status = gba_params_environment(&params, message, sizeof message);
     if (device != NULL)
         params.device_path = (char *)(uintptr_t)device; /* is not written to */
-    if (GBA_OK == status && me->bootstrap == NULL)
-        status = join(me, gpu, message, sizeof message);
+    if (GBA_OK == status && me->bootstrap == NULL && 0 == me->rank) {
+        status = gba_bootstrap_uid_get(&me->all->uid, &me->root, message, sizeof message);
+        word_set(&me->all->there, 1);
+    }
+    if (GBA_OK == status && me->bootstrap == NULL) {
+        word_await(&me->all->there, 1);
+        status = gba_bootstrap_init(&attr, &me->bootstrap, message, sizeof message);
+    }
     if (GBA_OK == status)
         status =
             gba_bootstrap_team_create(me->bootstrap, &params, &me->team, message, sizeof message);

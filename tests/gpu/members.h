@@ -65,28 +65,13 @@ static inline void word_await(const uint64_t *word, uint64_t value)
         usleep(100);
 }
 
-/* --- mixed.c: threads stand for kernels */
-
-#define MIXED_GPUS 3u /* GPU members of a rank, at most */
-
-/* Barriers of ranks with one or more GPU members, and ranks that take part by the CPU. */
+/* mixed.c, where threads stand for kernels: barriers of ranks with one or more GPU members, and
+ * ranks that take part by the CPU. */
 struct mixed {
     const char *device;                             /* as for member_team */
     enum { MIXED_EVEN, MIXED_ODD, MIXED_ALL } gpus; /* the ranks with GPU members */
     uint32_t rounds;
 };
-
-/* The kernel of a GPU member. */
-struct kernel {
-    struct member *me;
-    const struct mixed *mixed;
-    gba_gpu_member_t gpu;
-    uint32_t slot;       /* of all->user, where it stores the round that it enters */
-    gba_status_t status; /* as of mixed_run */
-};
-
-/* The main function of a thread. arg: a struct kernel. */
-void *kernel_run(void *arg);
 
 /* Make the team and the rank's barriers, and destroy its GPU members. Returns GBA_OK; the status of
  * the first barrier that failed; or GBA_ERR_STALE: a barrier was left early (printed). */

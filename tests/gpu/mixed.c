@@ -7,6 +7,17 @@
 #define GBA_GPU_ON_CPU
 #include "gba/gpu.cuh"
 
+#define MIXED_GPUS 3u /* GPU members of a rank, at most */
+
+/* The kernel of a GPU member. */
+struct kernel {
+    struct member *me;
+    const struct mixed *mixed;
+    gba_gpu_member_t gpu;
+    uint32_t slot;       /* of all->user, where it stores the round that it enters */
+    gba_status_t status; /* as of mixed_run */
+};
+
 static uint32_t gpus_of(const struct mixed *mixed, uint32_t rank)
 {
     const bool some = MIXED_ALL == mixed->gpus || rank % 2 == mixed->gpus;
@@ -36,9 +47,11 @@ static gba_status_t round_leave(const struct member *me, const struct mixed *mix
     return status;
 }
 
-void *kernel_run(void *arg)
+/* The main function of a thread. */
+static void *kernel_run(void *arg)
 {
     struct kernel *kernel = arg;
+
     for (uint64_t round = 1; GBA_OK == kernel->status && round <= kernel->mixed->rounds; round++) {
         round_enter(kernel->me, kernel->slot, round);
         kernel->status = gba_gpu_barrier(&kernel->gpu, GBA_GPU_THREAD, GBA_GPU_ACQ_REL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GPU members without a GPU: the driver is fake_cuda.c. One process: refusals and failures, streams
  * and graphs, a direct member on the fake kernel. test_gpu_ranks.c has teams of several. */
-#define _GNU_SOURCE /* pthread_tryjoin_np, CPU_SET, gettid */
+#define _GNU_SOURCE /* CPU_SET, gettid */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 
 TEST_WITH(refusals_say_why_and_leave_nothing, quiet, loud, NULL)
 {
-    struct alone *one = alone("none");
+    struct alone *one = alone("none", 0);
     uint64_t first;
 
     caught(create(one, 1), GBA_ERR_PARAM, "not below");
@@ -37,12 +37,16 @@ TEST_WITH(refusals_say_why_and_leave_nothing, quiet, loud, NULL)
     alone_end(one);
 }
 
+/* Beside a team that is busy in each turn of the thread, as with a fast GPU. */
 TEST_WITH(a_late_member_is_named_and_a_waiting_one_is_not_destroyed, quiet, loud, NULL)
 {
-    struct alone *one = with_members(alone_with("GBA_STUCK_AFTER", "1"), 2);
+    struct alone *busy = alone_with("GBA_TRIAL_AFTER", "0", "none", 1);
+    struct alone *one = alone_with("GBA_STUCK_AFTER", "1", "none", 2);
     uint64_t reported = 0;
 
     gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
+    gba_gpu_store(busy->gpu[0].doorbell, (busy->gpu[0].count[0] + 0x7ffffff0u) << 32,
+                  GBA_GPU_RELEASE, 0);
     gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
     assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
     word_await(&reported, 1);
@@ -53,10 +57,9 @@ TEST_WITH(a_late_member_is_named_and_a_waiting_one_is_not_destroyed, quiet, loud
     gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
     assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
     assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
-    /* Nobody waits any more. */
-    assert_int_equal(destroy(one, 1), GBA_OK);
-    assert_int_equal(destroy(one, 0), GBA_OK);
-    alone_end(one);
+    assert_int_equal(gba_gpu_member_abort(&busy->gpu[0]), GBA_OK);
+    alone_end(busy);
+    alone_end(one); /* nobody waits any more */
 }
 
 static uint64_t falls_back, may_end;
@@ -74,18 +77,17 @@ static gba_status_t fallback_slowly(void *unused)
 /* aborts: the program does not wait for the runtime. expected: by a kernel, if it waits. */
 static void runtime_fails(bool aborts, gba_status_t status, gba_status_t expected)
 {
-    struct alone *one = alone_with("GBA_SW_ENABLE", "0"), *other = alone("none");
+    struct alone *one = alone_with("GBA_SW_ENABLE", "0", "none", 1), *other;
 
     fails_with = status;
     falls_back = may_end = 0;
     one->me.team->runtime.fallback = fallback_slowly;
-    assert_int_equal(create(one, 0), GBA_OK);
     gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
     word_await(&falls_back, 1);
     /* Meanwhile other teams are served. */
-    assert_int_equal(create(other, 0), GBA_OK);
+    other = alone("none", 1);
     assert_int_equal(gba_gpu_barrier(&other->gpu[0], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
-    assert_int_equal(destroy(other, 0), GBA_OK);
+    alone_end(other);
     /* It uses the member, also when the kernel has given up. */
     assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1), GBA_ERR_TIMEOUT);
     assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
@@ -100,7 +102,6 @@ static void runtime_fails(bool aborts, gba_status_t status, gba_status_t expecte
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), expected);
     while (GBA_ERR_BUSY == destroy(one, 0))
         usleep(1000);
-    alone_end(other);
     alone_end(one);
 }
 
@@ -113,7 +114,7 @@ TEST_WITH(an_error_of_the_runtime_ends_the_wait, quiet, loud, NULL)
 
 TEST_WITH(streams_and_graphs, quiet, loud, NULL)
 {
-    struct alone *one = alone("sim");
+    struct alone *one = alone("sim", 0);
     uint64_t first;
 
     one->me.attr.stream_only = true;
@@ -163,49 +164,61 @@ static int direct_stop(void **state)
     return loud(state) + (int)fake_kernel.seen.violations;
 }
 
-/* The device works between the calls of the serving thread. */
-static void device_run(void)
+/* Wait, while the device works between the calls of the serving thread. */
+static void wait_for_device(const gba_gpu_member_t *gpu)
+{
+    gba_status_t status = GBA_ERR_TIMEOUT;
+
+    while (GBA_ERR_TIMEOUT == status) {
+        gba_gpu_pause();
+        fake_kernel_run();
+        gba_gpu_resume();
+        usleep(1000);
+        status = gba_gpu_wait(gpu, ONE, GBA_GPU_ACQUIRE, 1);
+    }
+    assert_int_equal(status, GBA_OK);
+}
+
+static void device_dies(void)
 {
     gba_gpu_pause();
-    fake_kernel_run();
+    fake_kernel_die();
     gba_gpu_resume();
-    usleep(1000);
+}
+
+/* The team has counted the rounds of the GPU, so the CPU goes on from there. */
+static void cpu_goes_on(struct alone *one, uint64_t rounds)
+{
+    gba_team_stats_t stats;
+
+    assert_int_equal(destroy(one, 0), GBA_OK);
+    gba_team_stats(one->me.team, &stats);
+    assert_int_equal(stats.rounds, rounds);
+    assert_int_equal(gba_barrier_start(one->me.team), GBA_OK);
+    assert_int_equal(gba_barrier_test(one->me.team), GBA_INPROGRESS);
+    fake_kernel_run();
+    assert_int_equal(gba_barrier_test(one->me.team), GBA_OK);
 }
 
 TEST_WITH(a_direct_member_stores_to_the_device, direct_begin, direct_stop, NULL)
 {
-    struct alone *one = alone(FAKE_KERNEL_PATH);
-    const struct mixed mixed = {FAKE_KERNEL_PATH, MIXED_EVEN, 20};
-    struct kernel kernel = {.me = &one->me, .mixed = &mixed};
-    gba_team_stats_t stats;
-    pthread_t thread;
+    struct alone *one = alone(FAKE_KERNEL_PATH, 1);
 
-    assert_int_equal(create(one, 0), GBA_OK);
-    kernel.gpu = one->gpu[0];
     assert_string_equal(gba_gpu_member_why(&one->gpu[0]), "direct: the doorbell of the device");
-    pthread_create(&thread, NULL, kernel_run, &kernel);
-    while (0 != pthread_tryjoin_np(thread, NULL))
-        device_run();
-    assert_int_equal(kernel.status, GBA_OK);
-    /* The team has counted, so the CPU goes on from there. */
-    assert_int_equal(destroy(one, 0), GBA_OK);
-    gba_team_stats(one->me.team, &stats);
-    assert_int_equal(stats.rounds, 20);
-    assert_int_equal(gba_barrier_start(one->me.team), GBA_OK);
-    fake_kernel_run();
-    assert_int_equal(gba_barrier_test(one->me.team), GBA_OK);
+    for (int i = 0; i < 20; i++) {
+        gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+        wait_for_device(&one->gpu[0]);
+    }
+    cpu_goes_on(one, 20);
     alone_end(one);
 }
 
 TEST_WITH(the_death_of_the_device_ends_a_direct_wait, direct_begin, direct_stop, NULL)
 {
-    struct alone *one = alone(FAKE_KERNEL_PATH);
+    struct alone *one = alone(FAKE_KERNEL_PATH, 1);
 
-    assert_int_equal(create(one, 0), GBA_OK);
     gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
-    gba_gpu_pause();
-    fake_kernel_die();
-    gba_gpu_resume();
+    device_dies();
     assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_DEAD);
     assert_int_equal(gba_gpu_member_status(&one->gpu[0]), GBA_ERR_DEAD);
     assert_int_equal(gba_gpu_barrier_on_stream(&one->gpu[0], NULL), GBA_ERR_DEAD);
@@ -219,9 +232,7 @@ static const gba_team_t *leaving;
 /* CUDA waits for a kernel, and meanwhile the device dies. */
 static void die_meanwhile(void)
 {
-    gba_gpu_pause();
-    fake_kernel_die();
-    gba_gpu_resume();
+    device_dies();
     while (!gba_team_has_left(leaving))
         usleep(1000);
 }
@@ -232,10 +243,9 @@ TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NU
     struct alone *one;
 
     fake_kernel.features = 0; /* or a watchdog's WAIT could run the device, which ends the round */
-    one = alone(FAKE_KERNEL_PATH);
     fake->refused_flags = GBA_CU_REGISTER_IOMEMORY;
+    one = alone(FAKE_KERNEL_PATH, 1);
     leaving = one->me.team;
-    assert_int_equal(create(one, 0), GBA_OK);
     assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1000000), GBA_ERR_TIMEOUT);
     fake->on_free = die_meanwhile;
     assert_int_equal(destroy(one, 0), GBA_OK);
@@ -247,12 +257,9 @@ TEST_WITH(a_member_that_gave_up_is_served_no_more, direct_begin, direct_stop, NU
 TEST_WITH(a_rank_that_does_not_know_the_rounds_of_its_gpu_does_not_go_on, direct_begin, direct_stop,
           NULL)
 {
-    gba_team_stats_t stats;
-
     for (int dies = 0; dies < 2; dies++) {
-        struct alone *one = alone(FAKE_KERNEL_PATH);
+        struct alone *one = alone(FAKE_KERNEL_PATH, 1);
 
-        assert_int_equal(create(one, 0), GBA_OK);
         gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
         gba_gpu_pause();
         fake_kernel_run();
@@ -262,21 +269,15 @@ TEST_WITH(a_rank_that_does_not_know_the_rounds_of_its_gpu_does_not_go_on, direct
             fake_kernel_fail(GBA_IOC_INSPECT, EIO, 1000000);
         gba_gpu_resume();
         assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
-        if (0 == dies) {
+        if (0 != dies) {
+            assert_int_equal(destroy(one, 0), GBA_OK);
+            assert_int_equal(gba_barrier_start(one->me.team), GBA_ERR_STALE);
+        } else {
             assert_int_equal(destroy(one, 0), GBA_ERR_BUSY);
             gba_gpu_pause();
             fake_kernel_fail(GBA_IOC_INSPECT, 0, 0);
             gba_gpu_resume();
-        }
-        assert_int_equal(destroy(one, 0), GBA_OK);
-        gba_team_stats(one->me.team, &stats);
-        if (0 == dies)
-            assert_int_equal(stats.rounds, 1);
-        assert_int_equal(gba_barrier_start(one->me.team), 0 == dies ? GBA_OK : GBA_ERR_STALE);
-        if (0 == dies) {
-            assert_int_equal(gba_barrier_test(one->me.team), GBA_INPROGRESS);
-            fake_kernel_run();
-            assert_int_equal(gba_barrier_test(one->me.team), GBA_OK);
+            cpu_goes_on(one, 1);
         }
         alone_end(one);
     }
@@ -293,7 +294,7 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
         {GBA_CU_REGISTER_READ_ONLY,
          "proxy: CUDA does not map the page of the flag of the device: CUDA_ERROR_FAKE"},
     };
-    struct alone *one = alone(FAKE_KERNEL_PATH);
+    struct alone *one = alone(FAKE_KERNEL_PATH, 0);
     int registered[2];
 
     for (size_t i = 0; i < 2; i++) {
@@ -302,8 +303,7 @@ TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NUL
         assert_string_equal(gba_gpu_member_why(&one->gpu[0]), refused[i].why);
         registered[i] = fake->registered;
         gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
-        while (GBA_OK != gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
-            device_run();
+        wait_for_device(&one->gpu[0]);
         assert_int_equal(destroy(one, 0), GBA_OK);
     }
     assert_int_equal(registered[1], registered[0]); /* no page of a device that may end first */
@@ -347,12 +347,9 @@ TEST_WITH(a_member_that_waits_asleep_looks_for_messages_after_each_sleep, direct
     struct alone *one;
 
     fake_kernel.features = 0; /* as above */
-    setenv("GBA_WAIT", "sleep", 1);
-    one = alone(FAKE_KERNEL_PATH);
-    unsetenv("GBA_WAIT");
-    one->me.team->runtime.progress = progress_counted;
     fake->refused_flags = GBA_CU_REGISTER_IOMEMORY;
-    assert_int_equal(create(one, 0), GBA_OK);
+    one = alone_with("GBA_WAIT", "sleep", FAKE_KERNEL_PATH, 1);
+    one->me.team->runtime.progress = progress_counted;
     gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
     word_await(&looks, 1);
     word_set(&naps, 0);
@@ -361,8 +358,7 @@ TEST_WITH(a_member_that_waits_asleep_looks_for_messages_after_each_sleep, direct
     word_set(&naps, 0);
     word_await(&naps, 100);
     assert_true(word_get(&looks) >= 90);
-    while (GBA_OK != gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
-        device_run();
+    wait_for_device(&one->gpu[0]);
     alone_end(one);
 }
 
@@ -395,7 +391,7 @@ static void *create_bound(void *one)
 
 TEST_WITH(the_threads_have_names_and_cpus_of_their_own, quiet, loud, NULL)
 {
-    struct alone *one = alone_with("GBA_SW_ENABLE", "0");
+    struct alone *one = alone_with("GBA_SW_ENABLE", "0", "none", 0);
     pthread_t creator;
     pid_t first;
 

@@ -20,19 +20,17 @@ static void late_kernel(void)
 
 TEST_WITH(a_kernel_that_arrives_while_its_member_is_destroyed_ends, quiet, loud, NULL)
 {
-    struct alone *one = with_members(alone("none"), 2);
+    struct alone *one = alone("none", 2);
 
-    /* The other member remains. Its barrier ends without the late kernel, or waits for another. */
-    late = one->gpu[0];
-    fake->on_free = late_kernel;
-    assert_int_equal(destroy(one, 0), GBA_OK);
-    assert_int_equal(late_status, GBA_ERR_STALE);
-    assert_int_equal(gba_gpu_barrier(&one->gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
-    late = one->gpu[1];
-    fake->on_free = late_kernel;
-    late_status = GBA_OK;
-    assert_int_equal(destroy(one, 1), GBA_OK);
-    assert_int_equal(late_status, GBA_ERR_STALE);
+    for (uint32_t i = 0; i < 2; i++) {
+        late = one->gpu[i];
+        late_status = GBA_OK;
+        fake->on_free = late_kernel;
+        assert_int_equal(destroy(one, i), GBA_OK);
+        assert_int_equal(late_status, GBA_ERR_STALE);
+        if (0 == i) /* the other member remains: its barrier ends without the late kernel */
+            assert_int_equal(gba_gpu_barrier(&one->gpu[1], ONE, GBA_GPU_ACQ_REL, 0), GBA_OK);
+    }
     assert_silent();
     alone_end(one);
 }
@@ -48,11 +46,13 @@ static void *stream(void *gpu)
 TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
 {
     for (int words = 0; words < 2; words++) {
-        struct alone *one = alone_with("GBA_SW_ENABLE", 0 != words ? "0" : "1");
+        struct alone *one = alone_with("GBA_SW_ENABLE", 0 != words ? "0" : "1", "none", 0);
         pthread_t thread;
 
         one->me.attr.stream_only = 0 != words;
-        with_members(one, 2);
+        one->me.attr.members = 2;
+        assert_int_equal(create(one, 0), GBA_OK);
+        assert_int_equal(create(one, 1), GBA_OK);
         pthread_create(&thread, NULL, stream, &one->gpu[0]);
         while (GBA_OK == gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 1))
             usleep(100); /* it has not arrived */
@@ -91,52 +91,40 @@ static void log_aborts(void *when, gba_log_level_t level, const char *line)
     word_set(&aborted, 1);
 }
 
+/* In the serving thread, and where it is called in a call of the program: in that of create, and in
+ * that of abort. */
 TEST_WITH(a_function_for_log_lines_may_abort, quiet, loud, NULL)
 {
-    static char when[2][12] = {"stalled", "has ended"};
+    enum { STALLED, ENDED, CREATES, ABORTS };
+    static char when[][12] = {"stalled", "has ended", "cuMemAlloc", "failed: gba"};
 
-    for (int ended = 0; ended < 2; ended++) {
-        struct alone *one = with_members(alone_with("GBA_STUCK_AFTER", "1"), 2);
+    for (int where = STALLED; where <= ABORTS; where++) {
+        struct alone *one = alone_with("GBA_STUCK_AFTER", "1", "none", 2);
 
         logged = aborted = 0;
         stalled = one;
-        gba_log_set(log_aborts, when[ended], GBA_LOG_INFO);
-        gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
-        word_await(&logged, 1);
-        if (0 != ended) {
-            gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
-            word_await(&aborted, 1);
-            /* The round has ended before. */
-            assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
-            gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
-            gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
-        }
-        assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_STALE);
-        word_await(&aborted, 1);
-        assert_string_equal(log_last, "");
-        gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
-        alone_end(one);
-    }
-}
-
-/* Also where it is called in a call of the program: in that of create, and in that of abort. */
-TEST_WITH(a_function_for_log_lines_may_abort_in_a_call_of_its_thread, quiet, loud, NULL)
-{
-    static char when[2][12] = {"cuMemAlloc", "failed: gba"};
-
-    for (int abort = 0; abort < 2; abort++) {
-        struct alone *one = with_members(alone("none"), 2);
-
-        aborted = 0;
-        stalled = one;
-        assert_int_equal(destroy(one, 1), GBA_OK);
-        gba_log_set(log_aborts, when[abort], GBA_LOG_INFO);
-        fake->no_memory = 0 == abort;
-        if (0 == abort)
+        gba_log_set(log_aborts, when[where], GBA_LOG_INFO);
+        if (CREATES == where) {
+            assert_int_equal(destroy(one, 1), GBA_OK);
+            fake->no_memory = true;
             assert_int_equal(create(one, 1), GBA_ERR_IO);
-        else
+            fake->no_memory = false;
+        } else if (ABORTS == where) {
             assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
-        fake->no_memory = false;
+        } else {
+            gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+            word_await(&logged, 1);
+            if (ENDED == where) {
+                gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
+                word_await(&aborted, 1);
+                /* The round has ended before. */
+                assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
+                gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+                gba_gpu_arrive(&one->gpu[1], ONE, GBA_GPU_RELEASE);
+            }
+            assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_ERR_STALE);
+            word_await(&aborted, 1);
+        }
         assert_int_equal(aborted, 1);
         assert_string_equal(log_last, "");
         assert_int_equal(gba_gpu_member_status(&one->gpu[0]), GBA_ERR_STALE);
@@ -149,12 +137,10 @@ TEST_WITH(a_function_for_log_lines_may_abort_in_a_call_of_its_thread, quiet, lou
 
 TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
 {
-    struct alone *one = alone("none");
+    struct alone *one = alone("none", 1);
     struct member second = one->me;
-    gba_gpu_member_t copy, other;
+    gba_gpu_member_t copy = one->gpu[0], other;
 
-    assert_int_equal(create(one, 0), GBA_OK);
-    copy = one->gpu[0];
     /* A second team of the bootstrap: the barriers of both would share its exchange. */
     assert_true(member_team(&second, "none", true));
     caught(gba_gpu_member_create(second.team, &second.attr, &other), GBA_ERR_BUSY,
@@ -185,14 +171,11 @@ TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
  * addresses of the first one. */
 TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
 {
-    struct alone *one = alone("none");
-    uint64_t flag;
+    struct alone *one = alone("none", 1);
+    const uint64_t flag = word_get(one->gpu[0].flag);
+    pid_t child = fork();
     int status;
-    pid_t child;
 
-    assert_int_equal(create(one, 0), GBA_OK);
-    flag = word_get(one->gpu[0].flag);
-    child = fork();
     if (0 == child) {
         alarm(test_limit(10));
         status = GBA_ERR_UNSUPPORTED == destroy(one, 0) &&
@@ -212,7 +195,7 @@ TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
 TEST_WITH(a_member_that_is_made_again_goes_on_after_its_last_arrival, quiet, loud, NULL)
 {
     for (int before = 0; before < 2; before++) {
-        struct alone *one = with_members(alone("none"), 2);
+        struct alone *one = alone("none", 2);
         const uint32_t first = (uint32_t)one->gpu[0].count[0];
 
         assert_int_equal(gba_gpu_barrier(&one->gpu[0], ONE, GBA_GPU_ACQ_REL, 1), GBA_ERR_TIMEOUT);
@@ -228,27 +211,6 @@ TEST_WITH(a_member_that_is_made_again_goes_on_after_its_last_arrival, quiet, lou
         assert_int_equal(gba_gpu_wait(&one->gpu[0], ONE, GBA_GPU_ACQUIRE, 0), GBA_OK);
         alone_end(one);
     }
-}
-
-/* A group that is busy in each turn of the thread, as with a fast GPU. */
-TEST_WITH(a_busy_team_does_not_hide_the_stall_of_another, quiet, loud, NULL)
-{
-    struct alone *busy = alone_with("GBA_TRIAL_AFTER", "0");
-    struct alone *one = with_members(alone_with("GBA_STUCK_AFTER", "1"), 2);
-    uint64_t reported = 0;
-
-    gba_log_set(log_stalled, &reported, GBA_LOG_ERROR);
-    assert_int_equal(create(busy, 0), GBA_OK);
-    gba_gpu_store(busy->gpu[0].doorbell, (busy->gpu[0].count[0] + 0x7ffffff0u) << 32,
-                  GBA_GPU_RELEASE, 0);
-    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
-    word_await(&reported, 1);
-    assert_int_equal(word_get(&reported), 1);
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    assert_int_equal(gba_gpu_member_abort(&busy->gpu[0]), GBA_OK);
-    assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
-    alone_end(busy);
-    alone_end(one);
 }
 
 int main(void)
