@@ -27,17 +27,6 @@
         }                                                                          \
     } while (0)
 
-static double now_ns()
-{
-    timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1e9 + now.tv_nsec;
-}
-
-/* A line of the table. */
-#define SAY(ns, ...) (printf("| " __VA_ARGS__), printf(" | %.0f |\n", (double)(ns)), fflush(stdout))
-
 /* -------------------------------------------------------------------------------- kernels --- */
 
 /* What a process and its kernels share, in managed memory. */
@@ -87,19 +76,17 @@ __global__ void wait_kernel(gba_gpu_member_t member, uint64_t limit_ns, uint64_t
 
 struct rank {
     struct member *me;
-    uint32_t count;
     struct shared *shared;
     gba_gpu_member_t *member; /* of shared */
     uint64_t *data;           /* 2 * 256 words in GPU memory */
     uint64_t *user;           /* all->user for the GPU */
 };
 
-static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, const char *device,
+static void rank_begin(struct rank *rank, struct member *me, uint32_t count, const char *device,
                        bool stream_only)
 {
     memset(rank, 0, sizeof *rank);
     rank->me = me;
-    rank->count = count;
     (void)cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync); /* the first time */
     (void)cudaGetLastError();
     CK(cudaFree(NULL));
@@ -111,7 +98,7 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
     CK(cudaMalloc(&rank->data, 512 * sizeof *rank->data));
     CK(cudaMemset(rank->data, 0, 512 * sizeof *rank->data));
     if (!member_team(me, device, true))
-        return false;
+        _exit(1);
     for (uint32_t i = 0; i <= count; i++)
         rank->shared->table[i] = rank->data + i % 2 * 256;
     me->attr.members = count;
@@ -119,9 +106,8 @@ static bool rank_begin(struct rank *rank, struct member *me, uint32_t count, con
     for (uint32_t i = 0; i < count; i++) {
         me->attr.member = i;
         if (GBA_OK != gba_gpu_member_create(me->team, &me->attr, &rank->member[i]))
-            return false;
+            _exit(1);
     }
-    return true;
 }
 
 static bool rank_end(struct rank *rank)
@@ -133,7 +119,7 @@ static bool rank_end(struct rank *rank)
     bad = rank->shared->bad;
     if (0 != bad)
         printf("%llu old words, %llu failed barriers\n", bad & 0xFFFFFFFFu, bad >> 32);
-    for (uint32_t i = 0; i < rank->count; i++)
+    for (uint32_t i = 0; i < rank->me->attr.members; i++)
         good &= GBA_OK == gba_gpu_member_destroy(&rank->member[i]);
     CK(cudaHostUnregister(rank->me->all->user));
     member_end(rank->me);
@@ -148,7 +134,7 @@ static const uint32_t threads_of[] = {1, 32, 64, 64};
 /* 1000 rounds of all members of a rank. */
 static void litmus(struct rank *rank, int kind, uint32_t first)
 {
-    const uint32_t blocks = GBA_GPU_GRID == kind ? 4 : rank->count;
+    const uint32_t blocks = GBA_GPU_GRID == kind ? 4 : rank->me->attr.members;
     gba_gpu_coop_t coop = (gba_gpu_coop_t)kind;
     uint32_t rounds = 1000, words = threads_of[kind];
     void *args[] = {&rank->shared, &coop, &first, &rounds, &words};
@@ -163,8 +149,7 @@ static int two_members(struct member *me, void *)
 {
     struct rank rank;
 
-    if (!rank_begin(&rank, me, 2, "none", false))
-        return 1;
+    rank_begin(&rank, me, 2, "none", false);
     for (int kind = GBA_GPU_THREAD; kind < GBA_GPU_GRID; kind++) {
         litmus(&rank, kind, 1000 * kind);
         CK(cudaDeviceSynchronize());
@@ -182,8 +167,7 @@ static int mixed_ranks(struct member *me, void *arg)
     bool good;
 
     if (1 == me->rank) {
-        if (!rank_begin(&rank, me, 1, device, false))
-            return 1;
+        rank_begin(&rank, me, 1, device, false);
         rank.shared->table[0] = rank.user;
         rank.shared->table[1] = rank.user + 1024;
         for (int kind = GBA_GPU_THREAD; kind <= GBA_GPU_GRID; kind++)
@@ -210,44 +194,39 @@ static int mixed_ranks(struct member *me, void *arg)
 
 /* ---------------------------------------------------------------------------------- times --- */
 
-/* Barriers of all members of a rank, each by a thread, or of the first one in a stream: ns a round,
- * after a first run. */
-static double barriers(struct rank *rank, uint32_t rounds, bool in_stream)
+/* Barriers of all members of a rank, each by a thread, or of one member in a stream: print ns a
+ * round, after a first run. */
+static bool timed(struct member *me, const char *what, uint32_t count, const char *device,
+                  uint32_t rounds, bool in_stream = false, bool by_words = false)
 {
-    double began = 0;
+    timespec began, ended;
+    struct rank rank;
 
+    rank_begin(&rank, me, count, device, by_words);
     for (int run = 0; run < 2; run++) {
-        began = now_ns();
+        clock_gettime(CLOCK_MONOTONIC, &began);
         if (!in_stream)
-            litmus_kernel<<<rank->count, 1>>>(rank->shared, GBA_GPU_THREAD, 0, rounds / 2, 0);
+            litmus_kernel<<<count, 1>>>(rank.shared, GBA_GPU_THREAD, 0, rounds / 2, 0);
         for (uint32_t i = 0; in_stream && i < rounds; i++)
-            (void)gba_gpu_barrier_on_stream(&rank->member[0], NULL);
+            (void)gba_gpu_barrier_on_stream(&rank.member[0], NULL);
         CK(cudaDeviceSynchronize());
+        clock_gettime(CLOCK_MONOTONIC, &ended);
     }
-    return (now_ns() - began) / rounds;
+    if (0 == me->rank)
+        printf("| %s | %.0f |\n", what,
+               ((ended.tv_sec - began.tv_sec) * 1e9 + ended.tv_nsec - began.tv_nsec) / rounds);
+    return rank_end(&rank);
 }
 
-/* One process with 1 or 64 members, in kernels and in a stream. */
 static int times(struct member *me, void *)
 {
-    static const uint32_t counts[] = {1, BLOCKS_MAX};
-    struct rank rank;
-    bool good = true;
-
-    for (uint32_t count : counts) {
-        if (!rank_begin(&rank, me, count, "none", false))
-            return 1;
-        SAY(barriers(&rank, ROUNDS, false), "%u members of one process", count);
-        good &= rank_end(&rank);
-    }
-    for (int words = 1; words >= 0; words--) {
-        if (!rank_begin(&rank, me, 1, "none", 0 != words))
-            return 1;
-        SAY(barriers(&rank, ROUNDS / 10, true), "in a stream, by %s",
-            0 != words ? "operations on words" : "a kernel of one thread");
-        good &= rank_end(&rank);
-    }
-    return good ? 0 : 1;
+    return timed(me, "1 member of one process", 1, "none", ROUNDS) &&
+                   timed(me, "64 members of one process", BLOCKS_MAX, "none", ROUNDS) &&
+                   timed(me, "in a stream, by operations on words", 1, "none", ROUNDS / 10, true,
+                         true) &&
+                   timed(me, "in a stream, by a kernel of one thread", 1, "none", ROUNDS / 10, true)
+               ? 0
+               : 1;
 }
 
 /* Each rank is a process with a kernel on the GPU. arg: the device; NULL: without MPS, so that the
@@ -255,16 +234,11 @@ static int times(struct member *me, void *)
 static int processes(struct member *me, void *arg)
 {
     const char *device = arg != NULL ? (const char *)arg : "none";
-    struct rank rank;
-    double ns;
+    char what[64];
 
-    if (!rank_begin(&rank, me, 1, device, false))
-        return 1;
-    ns = barriers(&rank, arg == NULL ? 100 : ROUNDS, false);
-    if (0 == me->rank)
-        SAY(ns, "%u processes %s MPS, %s", me->all->size, arg == NULL ? "without" : "under",
-            device);
-    return rank_end(&rank) ? 0 : 1;
+    snprintf(what, sizeof what, "%u processes %s MPS, %s", me->all->size,
+             arg == NULL ? "without" : "under", device);
+    return timed(me, what, 1, device, arg == NULL ? 100 : ROUNDS) ? 0 : 1;
 }
 
 /* -------------------------------------------------------------------------------- streams --- */
@@ -280,7 +254,7 @@ static int stream_order(struct member *me, void *arg)
     cudaStream_t stream;
     cudaEvent_t event;
     struct rank rank;
-    bool good;
+    bool good = true;
 
     if (0 == me->rank) {
         good = member_team(me, "sim", false);
@@ -293,7 +267,7 @@ static int stream_order(struct member *me, void *arg)
         member_end(me);
         return good ? 0 : 1;
     }
-    good = rank_begin(&rank, me, 1, "sim", arg != NULL);
+    rank_begin(&rank, me, 1, "sim", arg != NULL);
     CK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     for (uint64_t round = 1; good && round <= rounds; round++) {
@@ -331,7 +305,7 @@ static int failing(struct member *me, void *arg)
     const int expected = aborted ? GBA_ERR_STALE : killed ? GBA_ERR_TIMEOUT : GBA_OK;
     uint64_t *rank_0 = &me->all->user[0], *late = &me->all->user[1], *status = &me->all->user[2];
     struct rank rank;
-    bool good;
+    bool good = true;
 
     if (0 == me->rank) {
         good = member_team(me, "none", false);
@@ -341,7 +315,7 @@ static int failing(struct member *me, void *arg)
         member_end(me);
         return good ? 0 : 1;
     }
-    good = rank_begin(&rank, me, 1, "none", false);
+    rank_begin(&rank, me, 1, "none", false);
     word_await(rank_0, 1);
     kill((pid_t)*rank_0, SIGSTOP);
     wait_kernel<<<1, 1>>>(rank.member[0], 0 == strcmp(what, "killed") ? 500000000ull : 0,
