@@ -115,7 +115,7 @@ endif
 # GPUs as members. It opens libcuda when it is used. An archive, too, for the tests.
 noinst_LTLIBRARIES += gba/libgbagpu.la
 gba_libgbagpu_la_SOURCES = gba/gpu.h gba/gpu_member.h gba/gpu.cuh gba/gpu/cuda.h gba/gpu/cuda.c gba/gpu/on_stream.h \
-	gba/gpu/group.h gba/gpu/group.c gba/gpu/proxy.h gba/gpu/proxy.c gba/gpu/member.c
+	gba/gpu/group.h gba/gpu/group.c gba/gpu/proxy.c gba/gpu/member.c
 lib_LTLIBRARIES += gba/libgba_gpu.la
 gba_libgba_gpu_la_SOURCES =
 gba_libgba_gpu_la_LIBADD = gba/libgbagpu.la gba/libgba.la -lpthread -ldl

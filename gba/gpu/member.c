@@ -6,8 +6,8 @@
 
 #include "gba/base/clock.h"
 #include "gba/gpu/cuda.h"
+#include "gba/gpu/group.h"
 #include "gba/gpu/on_stream.h"
-#include "gba/gpu/proxy.h"
 
 #define MEMBERS_MAX 64u
 

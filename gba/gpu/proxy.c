@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* CPU_SET, pthread_setname_np */
-#include "gba/gpu/proxy.h"
+#include "gba/gpu/group.h"
 
 #include <sched.h>
 #include <signal.h>

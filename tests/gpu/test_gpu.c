@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "gba/gpu/cuda.h"
-#include "gba/gpu/proxy.h"
+#include "gba/gpu/group.h"
 #include "tests/gpu/alone.h"
 #include "tests/unit/dev/fake_kernel.h"
 
