@@ -83,17 +83,17 @@ void gba_gpu_group_free(struct gba_gpu_group *group);
  * Returns whether something has happened. */
 bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped);
 
-/* A member is about to leave: no further round ends for it. After the last one the group is not
- * served any more. If a member has given up in a barrier, this rank makes no further one. The
- * caller has called gba_gpu_pause. */
+/* The caller of the next three has called gba_gpu_pause. A member is about to leave: no further
+ * round ends for it. After the last one the group is not served any more. If a member has given up
+ * in a barrier, this rank makes no further one. */
 void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member);
 
-/* Let the group fail. Nothing if it has. The caller has called gba_gpu_pause. */
+/* Let the group fail. Nothing if it has. */
 void gba_gpu_abort(struct gba_gpu_group *group);
 
 /* Learn from the registers which rounds a direct member has made. With its device the group fails:
  * the rank does not know then how many. now: ns. Returns false if the registers cannot be read now.
- * The caller has called gba_gpu_pause. */
+ */
 bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now);
 
 /* --- proxy.c: the thread that serves the groups of this process, and the list of these */
