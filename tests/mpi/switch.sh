@@ -301,7 +301,7 @@ switch_stopped_away() {
     switch_options tcp
     switch_job --map-by slot -- stuck 1 20
     until_true one_stopped
-    until_true diag_shows '^  member 3: late; port [0-9]+, process [0-9]+ on hostb at ' 0
+    until_true diag_shows '^  member 3 \(pid [0-9]+, port [0-9]+ on hostb at .*\): late' 0
     cat "$work/diag"
     kill -CONT "$stopped"
     switch_survived stuck

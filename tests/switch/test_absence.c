@@ -163,9 +163,9 @@ static const char *expected(const struct job *job)
     case EVENT_LINK_DOWN:
         return "link down";
     case EVENT_STOPPED:
-        return "process stopped";
+        return "is stopped";
     case EVENT_GONE:
-        return "process gone";
+        return "has ended";
     default:
         return job->waiting ? "late" : NULL;
     }

@@ -36,8 +36,8 @@ struct gba_switchd_view {
  * A member that is not there has an "absence":
  *   "not joined", "left", "died", "link down"    as its state
  *   "late"               missing, and its process is not known to be stopped or gone
- *   "process stopped"    missing, and its process is stopped
- *   "process gone"       its process is dead, but another process keeps its connection open
+ *   "is stopped"         missing, and its process is stopped
+ *   "has ended"          its process is dead, but another process keeps its connection open
  * "fault" tells whether that absence is a fault. A member that is late or has not joined may still
  * come, however slow its program is, so it is a fault only when the group has waited for late_ms. A
  * member that left is a fault only while another member waits, because the members of a group leave

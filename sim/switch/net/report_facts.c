@@ -115,10 +115,10 @@ static void judge(const struct gba_switchd_view *view, uint32_t group, uint32_t 
         member->absence = member->state;
         member->fault = waiting || strcmp(member->state, "left") != 0;
     } else if (is_process(member, "gone")) {
-        member->absence = "process gone";
+        member->absence = "has ended";
         member->fault = true;
     } else if (missing && is_process(member, "stopped")) {
-        member->absence = "process stopped";
+        member->absence = "is stopped";
         member->fault = true;
     } else if (missing || membership == GBA_MEMBERSHIP_EMPTY) {
         member->absence = missing ? "late" : member->state;

@@ -7,19 +7,24 @@
 #include "gba/base/clock.h"
 #include "sim/switch/net/report.h"
 
-/* Print a member that is absent. */
+/* Print a member that is absent, as a report of a stalled barrier does (gba/base/stall.c). */
 static void print_member(FILE *out, uint32_t number, const struct gba_switchd_member *member)
 {
-    fprintf(out, "  member %" PRIu32 ": %s", number, member->absence);
-    if (member->known)
-        fprintf(out, "; port %" PRIu32, member->port);
-    if (member->known && member->pid != 0)
-        fprintf(out, ", process %" PRIu32, member->pid);
-    if (member->known && member->host[0] != '\0')
-        fprintf(out, " on %s", member->host);
-    if (member->process != NULL)
-        fprintf(out, ", %s", member->process);
-    fputc('\n', out);
+    bool runs;
+
+    fprintf(out, "  member %" PRIu32, number);
+    if (member->known) {
+        fputs(" (", out);
+        if (member->pid != 0)
+            fprintf(out, "pid %" PRIu32 ", ", member->pid);
+        fprintf(out, "port %" PRIu32, member->port);
+        if (member->host[0] != '\0')
+            fprintf(out, " on %s", member->host);
+        fputc(')', out);
+    }
+    /* What else it may be the absence says. */
+    runs = member->process != NULL && 0 == strcmp(member->process, "running");
+    fprintf(out, ": %s%s\n", member->absence, runs ? ", running" : "");
 }
 
 /* Print the user and the job of a group, if the viewer may know them. */
@@ -41,11 +46,12 @@ static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group
 {
     const struct gba_model_group *g = &gba_switch_model(view->daemon->device)->group[group];
 
-    fprintf(out, "group %" PRIu32 ": %s, %" PRIu32 " member%s", group,
-            gba_switchd_life(g->record.life), g->record.members, 1 == g->record.members ? "" : "s");
+    fprintf(out, "group %" PRIu32 ": %s", group, gba_switchd_life(g->record.life));
     if (g->record.life == GBA_LIFE_ARMED)
-        fprintf(out, ", round %" PRIu32 ": %" PRIu32 " arrived", 1 + g->core.sequence,
-                g->core.arrived_count);
+        fprintf(out, ", round %" PRIu32 ": %" PRIu32 " of %" PRIu32 " members have arrived",
+                1 + g->core.sequence, g->core.arrived_count, g->record.members);
+    else
+        fprintf(out, ", %" PRIu32 " members", g->record.members);
     if (g->core.arrived_count != 0)
         fprintf(out, ", waiting for %.1f s",
                 (double)gba_switch_waiting(view->daemon->device, group) / 1e9);
