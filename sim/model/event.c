@@ -25,8 +25,7 @@ bool gba_model_is_bound(const struct gba_model_group *group, uint32_t member, ui
     return group->bound[member] == 1 + port;
 }
 
-/* Whether the port has a member in the group, or holds it as its allocator. [PORT-2] */
-static bool concerns(const struct gba_model_group *group, uint32_t port)
+bool gba_model_concerns(const struct gba_model_group *group, uint32_t port)
 {
     const struct gba_model_record *record = &group->record;
 
@@ -76,7 +75,7 @@ void gba_model_report(struct gba_model *model, uint32_t group, uint32_t port, ui
     if (error == GBA_ERROR_NONE)
         return;
     effects->error = error;
-    if (!concerns(g, port)) {
+    if (!gba_model_concerns(g, port)) {
         gba_word_add_relaxed(&model->bad_access,
                              1); /* a stranger does not even change the error status [PORT-2] */
         return;

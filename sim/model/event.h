@@ -15,6 +15,9 @@ void gba_model_clear(struct gba_model_effects *effects);
 /* Whether that member, below GBA_MEMBERS_MAX, is bound to that port. [PORT-5] */
 bool gba_model_is_bound(const struct gba_model_group *group, uint32_t member, uint32_t port);
 
+/* Whether the port has a member in the group, or holds it as its allocator. [PORT-2] */
+bool gba_model_concerns(const struct gba_model_group *group, uint32_t port);
+
 /* Set events of a group at a port. Interrupts if one of them is new. [IRQ-1, IRQ-3] */
 void gba_model_raise(struct gba_model *model, uint32_t group, uint32_t port, uint32_t events,
                      struct gba_model_effects *effects);

@@ -24,7 +24,7 @@ extern "C" {
 #include "sim/model/event.h"
 #include "sim/model/port.h"
 
-/* sim/model with the names of firmware.h. */
+/* Functions of sim/model with the names that rtl.mk gives them. */
 void gba_firmware_init(struct gba_model *model, uint32_t groups, uint32_t ports,
                        const uint64_t uuid[2]);
 void gba_firmware_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
@@ -83,8 +83,6 @@ struct rtl {
     struct accepted accepted[1024];
     std::deque<struct link> links;
     std::deque<struct gba_dut_event> events;
-    uint32_t groups_free;
-    uint64_t quotas[GBA_PORTS_MAX];
     uint32_t thinking, commands; /* cycles of the control unit for this command; commands so far */
     bool writing; /* the bench writes the memories: the model has the values already */
 };
@@ -97,38 +95,24 @@ static void event(struct rtl *rtl, uint32_t kind, uint32_t port, uint64_t addres
     rtl->events.push_back({kind, port, address, value});
 }
 
-static void interrupt(struct rtl *rtl, uint32_t port)
-{
-    event(rtl, GBA_DUT_INTERRUPT, port, 0, 0);
-    gba_model_interrupt(port, &rtl->effects);
-}
-
-static void store(struct rtl *rtl, const struct gba_model_release *release)
-{
-    event(rtl, GBA_DUT_STORE, release->port, release->address, release->sequence);
-    if (rtl->effects.releases < GBA_MEMBERS_MAX)
-        rtl->effects.release[rtl->effects.releases++] = *release;
-}
-
 static void take_release(struct rtl *rtl)
 {
     const Vgba_device *top = rtl->top;
     const struct gba_model_group *group = &rtl->model->group[top->rel_group];
-    struct gba_model_release release = {top->rel_address, top->rel_member, top->rel_sequence,
-                                        top->rel_port};
 
-    if (!top->rel_multicast) {
-        store(rtl, &release);
-        return;
-    }
-    /* What the egress of the ports does: each looks up the addresses of its members. */
-    for (uint64_t bits = top->rel_set; bits != 0; bits &= bits - 1) {
-        uint32_t member = top->rel_member + (uint32_t)__builtin_ctzll(bits);
+    for (uint64_t set = top->rel_multicast ? top->rel_set : 1; set != 0; set &= set - 1) {
+        uint32_t member = top->rel_member + (uint32_t)__builtin_ctzll(set);
+        struct gba_model_release release = {top->rel_address, member, top->rel_sequence,
+                                            top->rel_port};
 
-        release.member = member;
-        release.address = group->table[member];
-        release.port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u;
-        store(rtl, &release);
+        /* What the egress of the ports does: each looks up the addresses of its members. */
+        if (top->rel_multicast) {
+            release.address = group->table[member];
+            release.port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u;
+        }
+        event(rtl, GBA_DUT_STORE, release.port, release.address, release.sequence);
+        if (rtl->effects.releases < GBA_MEMBERS_MAX)
+            rtl->effects.release[rtl->effects.releases++] = release;
     }
 }
 
@@ -194,8 +178,10 @@ static void edge(struct rtl *rtl)
 
     if (top->rel_valid)
         take_release(rtl);
-    if (top->irq_valid)
-        interrupt(rtl, top->irq_port);
+    if (top->irq_valid) {
+        event(rtl, GBA_DUT_INTERRUPT, top->irq_port, 0, 0);
+        gba_model_interrupt(top->irq_port, &rtl->effects);
+    }
     accepted = top->rst ? 0 : top->req_ready;
     now = rtl;
     top->clk = 1;
@@ -213,127 +199,6 @@ static void tick(struct rtl *rtl)
     edge(rtl);
 }
 
-static void follow_round(struct gba_model_group *group, uint64_t value)
-{
-    group->core.sequence = (uint32_t)value;
-    group->core.arrived_count = value >> 32 & 0x3FF;
-    group->core.status =
-        (value >> 42 & 1) * GBA_STATUS_COMPLETE | (value >> 43 & 1) * GBA_STATUS_ERROR;
-    group->core.last_error = value >> 44 & 7;
-    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++) {
-        if ((value >> 48 >> word & 1) == 0)
-            group->core.arrived_mask[word] = 0;
-    }
-}
-
-/* Eight bytes of the mailbox, as the host finds them from GBA_PORT_GROUP on. */
-static char *mailbox(struct gba_model_port *bank, uint32_t which)
-{
-    static const size_t at[] = {
-        offsetof(struct gba_model_port, group), offsetof(struct gba_model_port, key),
-        offsetof(struct gba_model_port, member), offsetof(struct gba_model_port, command)};
-
-    return reinterpret_cast<char *>(bank) + at[which];
-}
-
-/* A memory that the engine writes. */
-static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uint64_t value)
-{
-    struct gba_model_group *group = &model->group[index % GBA_GROUPS];
-    uint32_t word = index / GBA_GROUPS;
-
-    switch (memory) {
-    case M_ROUND:
-        follow_round(group, value);
-        break;
-    case M_ARRIVED:
-        group->core.arrived_mask[word] = value;
-        break;
-    case M_MAPPED:
-        for (uint32_t i = word * 64; i < GBA_MEMBERS_MAX && i < word * 64 + 64; i++) {
-            if ((value >> i % 64 & 1) == 0)
-                group->table[i] = 0;
-        }
-        break;
-    case M_TABLE:
-        group->table[word] = value << 3;
-        break;
-    case M_NOTIFY:
-        group->record.notified += (uint32_t)__builtin_popcountll(value);
-        group->record.notified -= (uint32_t)__builtin_popcountll(group->record.notify[word]);
-        group->record.notify[word] = value;
-        break;
-    case M_EVENTS:
-        group->record.events[word] = (uint8_t)value;
-        break;
-    case M_MASK:
-        model->port[index].irq_mask = (uint32_t)value;
-        break;
-    case M_MAILBOX:
-        memcpy(mailbox(&model->port[index / 4], index % 4), &value, 8);
-        break;
-    default:
-        if (memory >= M_COUNTER && memory < M_QUEUE)
-            group->core.counters[memory - M_COUNTER] = value;
-    }
-}
-
-void gba_rtl_wrote(int memory, int index, long long value)
-{
-    if (now->writing)
-        return;
-    follow(now->model, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
-    follow(&now->known, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
-}
-
-/* Have the memories, until write_changes ends. */
-static void hold(struct rtl *rtl)
-{
-    if (rtl->top->cu_hold)
-        return;
-    rtl->top->cu_hold = 1;
-    for (settle(rtl); !rtl->top->cu_held; settle(rtl))
-        edge(rtl);
-}
-
-/* Read a memory of the design. */
-static uint64_t peek(struct rtl *rtl, uint32_t memory, uint32_t index)
-{
-    rtl->top->cu_sel = memory;
-    rtl->top->cu_index = index;
-    tick(rtl);
-    settle(rtl);
-    return rtl->top->cu_value;
-}
-
-/* Write a memory of the design. */
-static void poke(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value)
-{
-    Vgba_device *top = rtl->top;
-
-    hold(rtl);
-    top->cu_we = 1;
-    top->cu_sel = memory;
-    top->cu_index = index;
-    top->cu_data = value;
-    tick(rtl);
-    top->cu_we = 0;
-}
-
-static void poke_changed(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value,
-                         uint64_t known)
-{
-    if (value != known)
-        poke(rtl, memory, index, value);
-}
-
-static uint64_t config_of(const struct gba_model_group *group)
-{
-    uint32_t control = group->core.control;
-
-    return group->core.member_count | (control & 1) << 10 | (control >> 2 & 3) << 11;
-}
-
 static uint64_t round_of(const struct gba_model_group *group)
 {
     const struct gba_model_core *core = &group->core;
@@ -346,37 +211,24 @@ static uint64_t round_of(const struct gba_model_group *group)
            (uint64_t)core->arrived_count << 32 | core->sequence;
 }
 
-/* The words of masks that follow from arrays: members with an address, with a port; ports that the
- * group concerns. */
-struct derived {
-    uint64_t mapped[GBA_MASK_WORDS], joined[GBA_MASK_WORDS], concerns[GBA_MODEL_PORT_WORDS];
-};
-
-static void set_bit(uint64_t *mask, uint32_t bit)
+/* A word of a mask: members with an address, members with a port, ports that the group concerns. */
+static uint64_t mask_of(const struct gba_model *model, uint32_t memory, uint32_t index)
 {
-    mask[bit / 64] |= 1ull << bit % 64;
-}
+    const struct gba_model_group *group = &model->group[index % GBA_GROUPS];
+    uint32_t last = memory == M_CONCERNS ? model->ports : GBA_MEMBERS_MAX;
+    uint64_t mask = 0;
 
-static struct derived derived_of(const struct gba_model_group *group)
-{
-    const struct gba_model_record *record = &group->record;
-    struct derived derived = {};
+    for (uint32_t i = index / GBA_GROUPS * 64, bit = 0; i < last && bit < 64; i++, bit++) {
+        bool is = memory == M_MAPPED   ? group->table[i] != 0
+                  : memory == M_JOINED ? group->bound[i] != 0
+                                       : gba_model_concerns(group, i);
 
-    if (record->holder != 0 && record->joined == 0)
-        set_bit(derived.concerns, record->holder - 1);
-    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
-        if (group->table[member] != 0)
-            set_bit(derived.mapped, member);
-        if (group->bound[member] == 0)
-            continue;
-        set_bit(derived.joined, member);
-        if (member < record->members)
-            set_bit(derived.concerns, group->bound[member] - 1u);
+        mask |= (uint64_t)is << bit;
     }
-    return derived;
+    return mask;
 }
 
-static uint32_t cause_of(const struct gba_model *model, uint32_t port)
+static uint64_t cause_of(const struct gba_model *model, uint32_t port)
 {
     uint32_t cause = 0;
 
@@ -385,116 +237,225 @@ static uint32_t cause_of(const struct gba_model *model, uint32_t port)
     return cause;
 }
 
+/* A field of the model that a memory has as it is, little endian. set: its new value, or NULL. */
+static uint64_t field(void *at, size_t size, const uint64_t *set)
+{
+    uint64_t value = 0;
+
+    if (set != NULL)
+        memcpy(at, set, size);
+    memcpy(&value, at, size);
+    return value;
+}
+
+/* What a memory has in that state. set: the new value of a field, or NULL. */
+static uint64_t value_of(struct gba_model *model, uint32_t memory, uint32_t index,
+                         const uint64_t *set = NULL)
+{
+    /* Eight bytes of the mailbox each, as the host finds them from GBA_PORT_GROUP on. */
+    static const size_t mailbox[] = {
+        offsetof(struct gba_model_port, group), offsetof(struct gba_model_port, key),
+        offsetof(struct gba_model_port, member), offsetof(struct gba_model_port, command)};
+    struct gba_model_group *group = &model->group[index % GBA_GROUPS];
+    uint32_t word = index / GBA_GROUPS, control = group->core.control;
+
+    switch (memory) {
+    case M_CONFIG:
+        return group->core.member_count | (control & 1) << 10 | (control >> 2 & 3) << 11;
+    case M_ROUND:
+        return round_of(group);
+    case M_GENERATION:
+        return group->record.generation;
+    case M_MEMBERS:
+        return group->core.member_mask[word];
+    case M_ARRIVED:
+        return field(&group->core.arrived_mask[word], 8, set);
+    case M_MAPPED:
+    case M_JOINED:
+    case M_CONCERNS:
+        return mask_of(model, memory, index);
+    case M_TABLE:
+        return group->table[word] >> 3;
+    case M_BOUND:
+        return group->bound[word] - 1u;
+    case M_NOTIFY:
+        return field(&group->record.notify[word], 8, set);
+    case M_EVENTS:
+        return field(&group->record.events[word], 1, set);
+    case M_CAUSE:
+        return cause_of(model, index);
+    case M_MASK:
+        return field(&model->port[index].irq_mask, 4, set);
+    case M_UP:
+        return model->port[index].up;
+    case M_FREE:
+        return gba_control_groups_free(model);
+    case M_MAILBOX:
+        return field((char *)&model->port[index / 4] + mailbox[index % 4], 8, set);
+    case M_QUOTA:
+        return (uint64_t)gba_control_held(model, index) << 32 | model->port[index].quota;
+    case M_BAD_ACCESS:
+        return model->bad_access;
+    default:
+        return field(&group->core.counters[memory - M_COUNTER], 8, set);
+    }
+}
+
+static void follow_round(struct gba_model_group *group, uint64_t value)
+{
+    group->core.sequence = (uint32_t)value;
+    group->core.arrived_count = value >> 32 & 0x3FF;
+    group->core.status = (value >> 42 & 3) << 2;
+    group->core.last_error = value >> 44 & 7;
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++) {
+        if ((value >> 48 >> word & 1) == 0)
+            group->core.arrived_mask[word] = 0;
+        else if (group->core.arrived_mask[word] == 0)
+            group->core.arrived_mask[word] = 1; /* some member */
+    }
+}
+
+static void follow_mapped(struct gba_model_group *group, uint32_t word, uint64_t value)
+{
+    for (uint32_t i = word * 64; i < GBA_MEMBERS_MAX && i < word * 64 + 64; i++) {
+        if ((value >> i % 64 & 1) == 0)
+            group->table[i] = 0;
+        else if (group->table[i] == 0)
+            group->table[i] = 8; /* some address */
+    }
+}
+
+static void follow(struct gba_model *model, uint32_t memory, uint32_t index, uint64_t value)
+{
+    struct gba_model_group *group = &model->group[index % GBA_GROUPS];
+    uint32_t word = index / GBA_GROUPS;
+
+    if (memory == M_ROUND) {
+        follow_round(group, value);
+    } else if (memory == M_MAPPED) {
+        follow_mapped(group, word, value);
+    } else if (memory == M_TABLE) {
+        group->table[word] = value << 3;
+    } else {
+        uint64_t before = value_of(model, memory, index);
+
+        (void)value_of(model, memory, index, &value);
+        if (memory == M_NOTIFY)
+            group->record.notified +=
+                (uint32_t)(__builtin_popcountll(value) - __builtin_popcountll(before));
+    }
+}
+
+/* The design has that value in a memory: the engine wrote it, or it was read. */
+static void has(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value)
+{
+    follow(rtl->model, memory, index, value);
+    follow(&rtl->known, memory, index, value);
+}
+
+void gba_rtl_wrote(int memory, int index, long long value)
+{
+    if (!now->writing)
+        has(now, (uint32_t)memory, (uint32_t)index, (uint64_t)value);
+}
+
+/* Read a memory of the design. */
+static uint64_t peek(struct rtl *rtl, uint32_t memory, uint32_t index)
+{
+    rtl->top->cu_sel = memory;
+    rtl->top->cu_index = index;
+    tick(rtl);
+    settle(rtl);
+    return rtl->top->cu_value;
+}
+
+/* Write a memory of the design, which is held from then on. */
+static void poke(struct rtl *rtl, uint32_t memory, uint32_t index, uint64_t value)
+{
+    Vgba_device *top = rtl->top;
+
+    top->cu_hold = 1;
+    for (settle(rtl); !top->cu_held; settle(rtl))
+        edge(rtl);
+    top->cu_we = 1;
+    top->cu_sel = memory;
+    top->cu_index = index;
+    top->cu_data = value;
+    tick(rtl);
+    top->cu_we = 0;
+}
+
+/* Write a location of a memory, if it has changed in the model. */
+static void write(struct rtl *rtl, uint32_t memory, uint32_t index, bool always = false)
+{
+    uint64_t value = value_of(rtl->model, memory, index);
+
+    if (always || value != value_of(&rtl->known, memory, index))
+        poke(rtl, memory, index, value);
+}
+
+/* Locations of a group in a memory; 0: the memory is by port. */
+static uint32_t locations(uint32_t memory)
+{
+    if (memory < M_MEMBERS || memory >= M_COUNTER)
+        return 1;
+    if (memory == M_TABLE || memory == M_BOUND)
+        return GBA_MEMBERS_MAX;
+    if (memory == M_EVENTS)
+        return GBA_PORTS_MAX;
+    return memory < M_EVENTS ? GBA_MASK_WORDS : 0;
+}
+
 static void write_group(struct rtl *rtl, uint32_t id)
 {
-    const struct gba_model_group *group = &rtl->model->group[id], *known = &rtl->known.group[id];
-    struct derived is = derived_of(group), was = derived_of(known);
-
-    poke_changed(rtl, M_CONFIG, id, config_of(group), config_of(known));
-    poke_changed(rtl, M_ROUND, id, round_of(group), round_of(known));
-    poke_changed(rtl, M_GENERATION, id, group->record.generation, known->record.generation);
-    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
-        poke_changed(rtl, M_COUNTER + i, id, group->core.counters[i], known->core.counters[i]);
-    for (uint32_t i = 0; i < GBA_MASK_WORDS; i++) {
-        uint32_t word = i * GBA_GROUPS + id;
-
-        poke_changed(rtl, M_MEMBERS, word, group->core.member_mask[i], known->core.member_mask[i]);
-        poke_changed(rtl, M_ARRIVED, word, group->core.arrived_mask[i],
-                     known->core.arrived_mask[i]);
-        poke_changed(rtl, M_MAPPED, word, is.mapped[i], was.mapped[i]);
-        poke_changed(rtl, M_JOINED, word, is.joined[i], was.joined[i]);
-        poke_changed(rtl, M_CONCERNS, word, is.concerns[i], was.concerns[i]);
-        poke_changed(rtl, M_NOTIFY, word, group->record.notify[i], known->record.notify[i]);
-    }
-    for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
-        poke_changed(rtl, M_TABLE, i * GBA_GROUPS + id, group->table[i] >> 3, known->table[i] >> 3);
-        if (group->bound[i] != 0 && group->bound[i] != known->bound[i])
-            poke(rtl, M_BOUND, i * GBA_GROUPS + id, group->bound[i] - 1u);
-    }
-    for (uint32_t port = 0; port < rtl->model->ports; port++) {
-        if (group->record.events[port] == known->record.events[port])
-            continue;
-        poke(rtl, M_EVENTS, port * GBA_GROUPS + id, group->record.events[port]);
-        poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
+    for (uint32_t memory = 0; memory < M_QUEUE; memory++) {
+        for (uint32_t i = 0; i < locations(memory); i++) {
+            if (memory != M_BOUND || rtl->model->group[id].bound[i] != 0)
+                write(rtl, memory, i * GBA_GROUPS + id);
+        }
     }
 }
 
 static void write_port(struct rtl *rtl, uint32_t port)
 {
-    struct gba_model_port *bank = &rtl->model->port[port], *known = &rtl->known.port[port];
-    bool changed = bank->up != known->up; /* the memories of a bank have no value before */
+    uint32_t up = rtl->model->port[port].up;
+    bool all = up != rtl->known.port[port].up; /* the memories of a bank have no value before */
 
-    for (uint32_t i = 0; i < 4; i++) {
-        uint64_t value, was;
-
-        memcpy(&value, mailbox(bank, i), 8);
-        memcpy(&was, mailbox(known, i), 8);
-        if (changed || value != was)
-            poke(rtl, M_MAILBOX, port * 4 + i, value);
-    }
-    if (changed || bank->irq_mask != known->irq_mask)
-        poke(rtl, M_MASK, port, bank->irq_mask);
-    if (!changed)
-        return;
-    poke(rtl, M_CAUSE, port, cause_of(rtl->model, port));
+    for (uint32_t i = 0; i < 4; i++)
+        write(rtl, M_MAILBOX, port * 4 + i, all);
+    write(rtl, M_MASK, port, all);
+    write(rtl, M_CAUSE, port, all);
+    write(rtl, M_QUOTA, port, all);
     /* An access of the port waits no more, and those of the others begin to wait again. */
-    for (uint32_t group = 0; bank->up == 0 && group < rtl->model->groups; group++)
+    for (uint32_t group = 0; all && up == 0 && group < rtl->model->groups; group++)
         poke(rtl, M_QUEUE, group, 0);
-    poke(rtl, M_UP, port, bank->up);
+    write(rtl, M_UP, port);
 }
 
-/* Write what the unit keeps about ports and the device. */
-static void write_device(struct rtl *rtl)
-{
-    const struct gba_model *model = rtl->model;
-    uint32_t groups_free = gba_control_groups_free(model);
-    uint64_t held[GBA_PORTS_MAX + 1] = {};
-
-    for (uint32_t group = 0; group < model->groups; group++)
-        held[model->group[group].record.holder]++;
-    for (uint32_t i = 0; i < model->ports; i++) {
-        uint64_t quota = model->port[i].quota | held[i + 1] << 32;
-
-        if (model->port[i].up)
-            poke_changed(rtl, M_QUOTA, i, quota, rtl->quotas[i]);
-        rtl->quotas[i] = model->port[i].up ? quota : ~0ull;
-    }
-    poke_changed(rtl, M_FREE, 0, groups_free, rtl->groups_free);
-    rtl->groups_free = groups_free;
-}
-
-/* Write to the design what has changed in the model: in a group, or with -1 in the whole device. */
-static void write_changes(struct rtl *rtl, int only)
+/* Write to the design what has changed in the model. */
+static void write_changes(struct rtl *rtl)
 {
     struct gba_model *model = rtl->model, *known = &rtl->known;
 
+    if (memcmp(model, known, sizeof *known) == 0)
+        return;
     rtl->writing = true;
     for (uint32_t i = 0; i < model->groups; i++) {
-        if ((only >= 0 && i != (uint32_t)only) ||
-            memcmp(&model->group[i], &known->group[i], sizeof(known->group[i])) == 0)
-            continue;
-        write_group(rtl, i);
-        known->group[i] = model->group[i];
+        if (memcmp(&model->group[i], &known->group[i], sizeof known->group[i]) != 0)
+            write_group(rtl, i);
     }
-    for (uint32_t i = 0; only < 0 && i < model->ports; i++) {
-        if (memcmp(&model->port[i], &known->port[i], sizeof(known->port[i])) == 0)
-            continue;
+    for (uint32_t i = 0; i < model->ports; i++)
         write_port(rtl, i);
-        known->port[i] = model->port[i];
-    }
-    if (only < 0) {
-        write_device(rtl);
-        poke_changed(rtl, M_BAD_ACCESS, 0, model->bad_access, known->bad_access);
-    }
+    write(rtl, M_FREE, 0);
+    write(rtl, M_BAD_ACCESS, 0);
     rtl->writing = false;
+    *known = *model;
 }
 
-/* Write what the bench has changed in its state. */
-static void write_bench(struct rtl *rtl, int only)
+/* Read a location of a memory into the model. */
+static void read(struct rtl *rtl, uint32_t memory, uint32_t index)
 {
-    write_changes(rtl, only);
-    rtl->known.bad_access = rtl->model->bad_access;
-    rtl->top->cu_hold = 0;
+    has(rtl, memory, index, peek(rtl, memory, index));
 }
 
 /* Read the events of a port. */
@@ -502,46 +463,31 @@ static void read_events(struct rtl *rtl, uint32_t port)
 {
     uint64_t cause = peek(rtl, M_CAUSE, port);
 
-    for (uint32_t i = 0; i < rtl->model->groups; i++)
-        rtl->model->group[i].record.events[port] =
-            cause >> i & 1 ? (uint8_t)peek(rtl, M_EVENTS, port * GBA_GROUPS + i) : 0;
-    rtl->model->port[port].irq_mask = (uint32_t)peek(rtl, M_MASK, port);
+    for (uint32_t i = port * GBA_GROUPS; i < port * GBA_GROUPS + rtl->model->groups; i++)
+        has(rtl, M_EVENTS, i, cause >> i % GBA_GROUPS & 1 ? peek(rtl, M_EVENTS, i) : 0);
+    read(rtl, M_MASK, port);
 }
 
 /* Read a group. events: also those of the ports of its members. */
 static void read_group(struct rtl *rtl, uint32_t id, bool events)
 {
-    struct gba_model_group *group = &rtl->model->group[id];
-    struct gba_model_record *record = &group->record;
-    uint64_t round = peek(rtl, M_ROUND, id), mapped = 0, done[GBA_MODEL_PORT_WORDS + 1] = {};
+    const struct gba_model_group *group = &rtl->model->group[id];
 
-    record->notified = 0;
-    for (uint32_t i = 0; i < (rtl->model->ports + 63) / 64; i++) {
-        record->notify[i] = peek(rtl, M_NOTIFY, i * GBA_GROUPS + id);
-        record->notified += (uint32_t)__builtin_popcountll(record->notify[i]);
+    read(rtl, M_ROUND, id);
+    for (uint32_t word = 0; word * 64 < rtl->model->ports; word++)
+        read(rtl, M_NOTIFY, word * GBA_GROUPS + id);
+    for (uint32_t word = 0; word * 64 < group->record.members; word++)
+        read(rtl, M_MAPPED, word * GBA_GROUPS + id);
+    for (uint32_t port = 0; events && port < rtl->model->ports; port++) {
+        if (gba_model_concerns(group, port))
+            read_events(rtl, port);
     }
-    for (uint32_t member = 0; member < record->members; member++) {
-        uint32_t port = group->bound[member]; /* + 1 */
-
-        if (member % 64 == 0)
-            mapped = peek(rtl, M_MAPPED, member / 64 * GBA_GROUPS + id);
-        if ((mapped >> member % 64 & 1) == 0)
-            group->table[member] = 0;
-        else if (group->table[member] == 0)
-            group->table[member] = 8; /* some address */
-        if (events && port != 0 && (done[port / 64] >> port % 64 & 1) == 0)
-            read_events(rtl, port - 1);
-        set_bit(done, port);
-    }
-    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
-        group->core.arrived_mask[word] |= group->core.arrived_mask[word] == 0; /* of live words */
-    follow_round(group, round);
 }
 
 /* Write what the firmware has changed, and interrupt ports. */
 static void write_made(struct rtl *rtl, const struct gba_model_effects *made)
 {
-    write_changes(rtl, -1);
+    write_changes(rtl);
     for (uint32_t port = 0; made->interrupt && port < GBA_PORTS_MAX; port++) {
         if ((made->interrupts[port / 64] >> port % 64 & 1) == 0)
             continue;
@@ -560,17 +506,13 @@ static void run_command(struct rtl *rtl)
     struct gba_model_port *bank = &rtl->model->port[port];
     struct gba_model_effects made;
 
-    for (uint32_t i = 0; i < 4; i++) {
-        uint64_t value = peek(rtl, M_MAILBOX, port * 4 + i);
-
-        memcpy(mailbox(bank, i), &value, 8);
-    }
+    for (uint32_t i = 0; i < 4; i++)
+        read(rtl, M_MAILBOX, port * 4 + i);
     id = bank->group;
     for (uint32_t i = 0; id == GBA_GROUP_ANY && i < rtl->model->groups; i++)
         id = rtl->model->group[i].record.life == GBA_LIFE_FREE ? i : id;
     if (id < rtl->model->groups)
         read_group(rtl, id, bank->command == GBA_CMD_LEAVE && bank->value == GBA_LEAVE_DIED);
-    rtl->known = *rtl->model;
     take_effect(rtl, accepted);
     gba_model_clear(&made);
     /* The access again: the command, which is in the mailbox, executes. Never refused. */
@@ -589,19 +531,17 @@ static void change_link(struct rtl *rtl)
     struct gba_model_effects made;
 
     rtl->links.pop_front();
-    for (uint32_t id = 0; !link.up && rtl->model->port[link.port].up && id < rtl->model->groups;
-         id++) {
-        if (rtl->model->group[id].record.life != GBA_LIFE_FREE)
-            read_group(rtl, id, true);
-    }
-    if (!link.up && rtl->model->port[link.port].up)
-        read_events(rtl, link.port);
-    rtl->known = *rtl->model;
     gba_model_clear(&made);
-    if (link.up)
+    if (link.up) {
         gba_firmware_port_up(rtl->model, link.port, link.quota);
-    else
+    } else if (rtl->model->port[link.port].up) {
+        for (uint32_t id = 0; id < rtl->model->groups; id++) {
+            if (rtl->model->group[id].record.life != GBA_LIFE_FREE)
+                read_group(rtl, id, true);
+        }
+        read_events(rtl, link.port);
         gba_firmware_port_down(rtl->model, link.port, &made);
+    }
     event(rtl, GBA_DUT_LINK, link.port, 0, link.up);
     write_made(rtl, &made);
 }
@@ -676,16 +616,22 @@ static bool cycle(struct rtl *rtl)
 
         *offered = next_of(rtl->queue[lane], rtl->queue[lane][*offered].port);
     }
+    rtl->model->bad_access = rtl->known.bad_access = top->bad_access;
     return idle;
 }
 
-/* Let the design work until it has nothing left to do. */
-static void work(struct rtl *rtl, struct gba_model_effects *effects)
+/* Write what the bench has changed in that group, or with -1 anywhere, and let the design work
+ * until it has nothing left to do. */
+static void work(struct rtl *rtl, int group, struct gba_model_effects *effects)
 {
+    const struct gba_model *model = rtl->model, *known = &rtl->known;
+
+    if (group < 0 || memcmp(&model->group[group], &known->group[group], sizeof *known->group) != 0)
+        write_changes(rtl);
+    rtl->top->cu_hold = 0;
     gba_model_clear(&rtl->effects);
     while (!cycle(rtl))
         ;
-    rtl->model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
     rtl->events.clear();
     *effects = rtl->effects;
 }
@@ -693,11 +639,8 @@ static void work(struct rtl *rtl, struct gba_model_effects *effects)
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
                       struct gba_model_effects *effects)
 {
-    struct rtl *rtl = all[model];
-
-    write_bench(rtl, gba_model_group_of(model, access->address));
-    rtl->queue[access->port % LANES].push_back(*access);
-    work(rtl, effects);
+    all[model]->queue[access->port % LANES].push_back(*access);
+    work(all[model], gba_model_group_of(model, access->address), effects);
 }
 
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
@@ -708,36 +651,25 @@ void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint6
     gba_model_access(model, &access, effects);
 }
 
-static void set_link(struct gba_model *model, struct link link, struct gba_model_effects *effects)
-{
-    struct rtl *rtl = all[model];
-
-    write_bench(rtl, -1);
-    rtl->links.push_back(link);
-    work(rtl, effects);
-}
-
 void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota)
 {
     struct gba_model_effects none;
 
-    set_link(model, {port, 1, quota}, &none);
+    all[model]->links.push_back({port, 1, quota});
+    work(all[model], -1, &none);
 }
 
 void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_model_effects *effects)
 {
-    set_link(model, {port, 0, 0}, effects);
+    all[model]->links.push_back({port, 0, 0});
+    work(all[model], -1, effects);
 }
 
 /* The reset, for one cycle. */
-static void reset(struct rtl *rtl)
+static void reset(struct rtl *rtl, uint32_t groups, uint32_t ports, const uint64_t uuid[2])
 {
-    const uint64_t uuid[2] = {rtl->model->uuid[0], rtl->model->uuid[1]};
-
-    gba_firmware_init(rtl->model, rtl->model->groups, rtl->model->ports, uuid);
+    gba_firmware_init(rtl->model, groups, ports, uuid);
     rtl->known = *rtl->model;
-    rtl->groups_free = rtl->model->groups;
-    memset(rtl->quotas, 0xFF, sizeof rtl->quotas);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         rtl->queue[lane].clear();
         rtl->offered[lane] = 0;
@@ -747,7 +679,7 @@ static void reset(struct rtl *rtl)
     rtl->top->cu_hold = 0;
     rtl->top->req_valid = 0;
     rtl->top->rst = 1;
-    rtl->writing = true;
+    rtl->writing = true; /* with any registers */
     tick(rtl);
     rtl->writing = false;
     rtl->top->rst = 0;
@@ -774,18 +706,15 @@ void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
         rtl->model = model;
         all[model] = rtl;
     }
-    gba_firmware_init(model, groups, ports, uuid);
     rtl->top->groups = groups;
     rtl->top->ports = ports;
     rtl->top->multicast = multicast != NULL && atoi(multicast) != 0;
     for (int i = 0; i < 4; i++)
         rtl->top->uuid[i] = (uint32_t)(uuid[i / 2] >> 32 * (i % 2));
-    reset(rtl);
-    rtl->writing = true;
+    reset(rtl, groups, ports, uuid);
     do
         tick(rtl);
     while (!rtl->top->idle);
-    rtl->writing = false;
 }
 
 /* The design as the table of gba_dut.h. */
@@ -809,7 +738,10 @@ static void dut_destroy(void *device)
 
 static void dut_reset(void *device)
 {
-    reset(static_cast<struct rtl *>(device));
+    struct rtl *rtl = static_cast<struct rtl *>(device);
+    const uint64_t uuid[2] = {rtl->model->uuid[0], rtl->model->uuid[1]};
+
+    reset(rtl, rtl->model->groups, rtl->model->ports, uuid);
 }
 
 static void dut_access(void *device, const struct gba_dut_access *a)
@@ -837,7 +769,6 @@ static int dut_advance(void *device, uint32_t cycles)
 
     for (uint32_t i = 0; i < cycles && !idle; i++)
         idle = cycle(rtl);
-    rtl->model->bad_access = rtl->known.bad_access = rtl->top->bad_access;
     return idle;
 }
 

@@ -45,8 +45,10 @@ $(runtime): %.o: $(root)/include/%.cpp
 	$(CXX) $(CXXFLAGS) -c $< -o $@
 
 headers := $(wildcard $(TOP)/sim/model/*.h $(TOP)/gba/spec/*.h)
-firmware_%.o: $(TOP)/sim/model/%.c $(headers) $(TOP)/sim/rtl/firmware.h
-	$(CC) $(CFLAGS) -include $(TOP)/sim/rtl/firmware.h -c $< -o $@
+# The model as the firmware of the control unit: the functions of model.h are the adapter's, so these have other names.
+renamed := $(foreach name,init port_up port_down access arrive,-Dgba_model_$(name)=gba_firmware_$(name))
+firmware_%.o: $(TOP)/sim/model/%.c $(headers) $(TOP)/sim/rtl/rtl.mk
+	$(CC) $(CFLAGS) $(renamed) -c $< -o $@
 
 adapter.o: $(TOP)/sim/rtl/adapter.cc $(headers) design.o
 	$(CXX) $(CXXFLAGS) -Wall -Werror -c $< -o $@
