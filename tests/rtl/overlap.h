@@ -398,6 +398,11 @@ static void offer(uint32_t port, struct gba_model_access access)
     dut->access(device, &a);
 }
 
+static void look(uint32_t port, uint32_t address, uint8_t width)
+{
+    offer(port, (struct gba_model_access){.width = width, .address = address});
+}
+
 static void set_link(uint32_t port, bool up)
 {
     ports[port].link = up ? GOES_UP : GOES_DOWN;
@@ -444,18 +449,21 @@ static void rest(void)
     }
 }
 
-/* A device that is as after power-on: all ports are down. */
-static void begin(void)
+/* A device that is as after power-on, when all ports are down. up: they go up then. */
+static void begin(bool up)
 {
     memset(ports, 0, sizeof ports);
     memset(due, 0, sizeof due);
     memset(asked, 0, sizeof asked);
     gba_model_init(&m, group_count, port_count, uuid);
-    for (uint32_t p = 0; p < PORTS; p++)
+    for (uint32_t p = 0; p < PORTS; p++) {
         ports[p].since = ports[p].free_since = cycle;
+        if (up && p < port_count)
+            set_link(p, true);
+    }
 }
 
-static void create(uint32_t groups, uint32_t count)
+static void power_on(uint32_t groups, uint32_t count, bool up)
 {
     group_count = groups;
     port_count = count;
@@ -463,7 +471,7 @@ static void create(uint32_t groups, uint32_t count)
         dut->destroy(device);
     device = dut->create(groups, count, uuid);
     assert_non_null(device);
-    begin();
+    begin(up);
 }
 
 /* The table of the design. Ends the program with a line if there is none of this version. */

@@ -25,25 +25,12 @@ static uint64_t bits64(void)
     return (uint64_t)below(1u << 31) << 40 ^ (uint64_t)below(1u << 31) << 20 ^ below(1u << 31);
 }
 
-static void all_up(void)
-{
-    for (uint32_t p = 0; p < port_count; p++)
-        set_link(p, true);
-}
-
-static void power_on(uint32_t groups, uint32_t count)
-{
-    create(groups, count);
-    all_up();
-}
-
 static void reset(void)
 {
     for (uint32_t p = 0; p < port_count; p++)
         set_ready(p, true);
     dut->reset(device);
-    begin();
-    all_up();
+    begin(true);
 }
 
 /* What a host does next. */
@@ -111,7 +98,7 @@ static void arrive(uint32_t port, uint32_t group, uint32_t member, uint32_t sequ
 
 static void read_arrival(uint32_t port)
 {
-    offer(port, (struct gba_model_access){false, 8, 0, GBA_GROUP_REG(0, GBA_REG_ARRIVAL), 0, 0});
+    look(port, GBA_GROUP_REG(0, GBA_REG_ARRIVAL), 8);
 }
 
 static void steps(uint32_t count)
@@ -122,7 +109,7 @@ static void steps(uint32_t count)
 
 TEST(test_ORD_2_ports_in_turn)
 {
-    power_on(1, 4);
+    power_on(1, 4, true);
     start(0, 4, 0, 4);
     for (uint32_t i = 0; i < 40; i++)
         read_arrival(i / 10);
@@ -141,7 +128,7 @@ TEST(test_ORD_2_ports_in_turn)
  * control unit has the memories of the design do not count. */
 static void crowd(struct gba_model_access access)
 {
-    power_on(1, 8);
+    power_on(1, 8, true);
     start(0, 7, 1, 7);
     for (uint32_t i = 0; i < 210 && dut->bounds[0] != 0; i++) {
         uint32_t port = 1 + i % 7;
@@ -154,8 +141,7 @@ static void crowd(struct gba_model_access access)
         if (i % 3 == 0)
             read_arrival(port);
         else if (i % 3 == 1)
-            offer(port,
-                  (struct gba_model_access){.width = 4, .address = GBA_PORT_REG(GBA_PORT_RESULT)});
+            look(port, GBA_PORT_REG(GBA_PORT_RESULT), 4);
         else
             arrive(port, 0, port - 1, 0);
         UNTIL(COUNT(&ports[port].offered) == 0, "ORD-2");
@@ -180,7 +166,7 @@ TEST(test_CMD_1_a_command_delays_no_other_port)
  * gets the memories, and other ports get their accesses meanwhile. */
 TEST(test_TIME_1_a_link_changes_beside_stores)
 {
-    power_on(7, 9);
+    power_on(7, 9, true);
     for (uint32_t g = 0; g < 7; g++)
         start(g, 64, 0, 7);
     for (uint32_t round = 1; round < 20 && dut->bounds[0] != 0; round++) {
@@ -194,7 +180,7 @@ TEST(test_TIME_1_a_link_changes_beside_stores)
                     arrive(p, p, p, round);
             }
             from = cycle;
-            offer(7, (struct gba_model_access){.width = 4, .address = GBA_DEVICE_BASE});
+            look(7, GBA_DEVICE_BASE, 4);
             UNTIL(COUNT(&ports[7].offered) == 0, "ORD-2");
             expect(cycle - from <= 16 * dut->bounds[GBA_DUT_T_ACCEPT], "TIME-1"); /* of 8 ports */
             expect(cycle - since <= 64 * 7 * 2, "PORT-4");
@@ -209,7 +195,7 @@ TEST(test_PORT_6_a_port_that_takes_nothing)
 {
     uint64_t from;
 
-    power_on(3, 4);
+    power_on(3, 4, true);
     start(0, 1, 0, 1);
     start(1, 2, 1, 2);
     start(2, 2, 0, 2);
@@ -221,8 +207,7 @@ TEST(test_PORT_6_a_port_that_takes_nothing)
     for (uint32_t round = 1; round < 4; round++) {
         arrive(1, 1, 0, round);
         arrive(2, 1, 1, round);
-        offer(3,
-              (struct gba_model_access){.width = 8, .address = GBA_GROUP_REG(1, GBA_REG_ARRIVAL)});
+        look(3, GBA_GROUP_REG(1, GBA_REG_ARRIVAL), 8);
         UNTIL(ports[2].stored == round && COUNT(&due[1][1]) == 0 && COUNT(&ports[3].offered) == 0,
               "PORT-6");
     }
@@ -240,7 +225,7 @@ TEST(test_ORD_3_a_command_behind_an_access_that_waits)
 {
     uint64_t from;
 
-    power_on(2, 8);
+    power_on(2, 8, true);
     start(0, 1, 1, 1);
     start(1, 1, 2, 1);
     set_ready(1, false);
@@ -270,7 +255,7 @@ TEST(test_TIME_1_bounds)
         uint32_t groups = i < 5 ? 1 : 8; /* that complete at once */
         uint64_t from = 0, first, last = 0;
 
-        power_on(groups, 4);
+        power_on(groups, 4, true);
         for (uint32_t g = 0; g < groups; g++)
             start(g, members[i], 0, 4);
         for (uint32_t n = 0; n < members[i]; n++) {
@@ -311,7 +296,7 @@ TEST(test_PORT_6_a_lost_port_until_it_takes_stores)
 {
     if (0 == dut->bounds[GBA_DUT_T_LOST])
         return; /* the model loses no port by itself */
-    power_on(1, 4);
+    power_on(1, 4, true);
     start(0, 2, 0, 2);
     set_ready(0, false);
     arrive(0, 0, 0, 1);
@@ -457,7 +442,7 @@ static void run(uint64_t cycles)
         pause = 1;
         stalls = 1u << 30;
     }
-    power_on(1 + below(storm ? 1 : 8), 1 + below(PORTS));
+    power_on(1 + below(storm ? 1 : 8), 1 + below(PORTS), true);
     for (; cycle < cycles; (void)step()) {
         for (uint32_t p = 0; p < port_count; p++) {
             struct port *host = &ports[p];

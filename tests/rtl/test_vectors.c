@@ -7,11 +7,6 @@
  */
 #include "tests/rtl/overlap.h"
 
-static void look(uint32_t port, uint32_t address, uint8_t width)
-{
-    offer(port, (struct gba_model_access){.width = width, .address = address});
-}
-
 /* The access, and what it has changed. */
 static void play(uint32_t port, const struct gba_model_access *access)
 {
@@ -41,7 +36,7 @@ static void play_line(const char *line)
     unsigned long long value, random;
 
     if (sscanf(line, "{\"power_on\": {\"groups\": %u, \"ports\": %u", &count, &port) == 2)
-        create(count, port);
+        power_on(count, port, false);
     else if (sscanf(line, "{\"port_up\": {\"port\": %u, \"quota\": %u", &port, &count) == 2) {
         ports[port].quota = count;
         set_link(port, true);
