@@ -241,7 +241,8 @@ PEER_TEST(test_status, peer_begin, peer_end)
     free(text);
     text = peer_status(peer_unix(&process), GBA_SWITCH_STATUS_TEXT, &absent);
     assert_int_equal(absent, 1);
-    assert_non_null(strstr(text, "group 0: armed, round 1: 1 of 3 members have arrived, waiting for "));
+    assert_non_null(
+        strstr(text, "group 0: armed, round 1: 1 of 3 members have arrived, waiting for "));
     assert_null(strstr(text, "  member 0: "));
     assert_non_null(strstr(text, "  member 1 (pid "));
     assert_non_null(strstr(text, ", port 1): late, running\n"));
