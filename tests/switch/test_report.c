@@ -50,7 +50,7 @@ TEST(test_files)
         assert_non_null(text);
         assert_int_equal(strlen(text), length);
         assert_int_equal(files, SESSIONS);
-        assert_non_null(strstr(text, i == 0 ? "\"missing\"" : "  member 1: "));
+        assert_non_null(strstr(text, i == 0 ? "\"missing\"" : "  member 1 ("));
         free(text);
     }
     bench_end();
