@@ -125,7 +125,10 @@ static gba_arrived_t process_arrived(const struct sight *sight, const gba_where_
     for (uint32_t i = 0; i < process->count; i++)
         if (place_reaches(sight, &process->places[i], away))
             return GBA_ARRIVED_YES;
-    if (place_reaches(sight, &process->last, false))
+    /* Nobody leaves the stalled barrier before this member has come: one that was left before is of
+     * an earlier communicator with this number. */
+    if (process->last.since >= sight->stall->place.since &&
+        place_reaches(sight, &process->last, false))
         return GBA_ARRIVED_YES;
     /* A process of more barriers at once does not show all of them. */
     return GBA_WHERE_MOST == process->count ? GBA_ARRIVED_UNKNOWN : GBA_ARRIVED_NO;
@@ -176,7 +179,7 @@ static bool same_place(const gba_where_process_t *a, const gba_where_process_t *
     const gba_where_t *right = b->count > 0 ? b->places : &b->last;
 
     return a->count == b->count && left->kind == right->kind && left->id == right->id &&
-           left->number == right->number;
+           left->number == right->number && (0 != left->id || 0 == strcmp(left->name, right->name));
 }
 
 static void crowd_add(struct crowd crowds[NAMED], const gba_where_process_t *process,

@@ -40,8 +40,10 @@ char *gba_boot_message(gba_bootstrap_t *bootstrap);
 /* Whether that member is on this host, by its name. */
 bool gba_boot_same_host(const gba_bootstrap_t *bootstrap, uint32_t rank);
 
-/* The rank of a member in the job on this member's status page [gba/stall.h]: in an MPI program it
- * may be another one. UINT32_MAX: it is in another job. */
+/* The job on this member's status page [gba/stall.h], as long as the process lives; NULL: it has
+ * none, or of another bootstrap. And the rank of a member in it, which may be another one;
+ * UINT32_MAX: that is in another job. */
+const char *gba_boot_place(const gba_bootstrap_t *bootstrap);
 uint32_t gba_boot_process(const gba_bootstrap_t *bootstrap, uint32_t rank);
 
 /* Whether members are on different hosts, or in containers without common memory. The same on all.

@@ -21,8 +21,8 @@ struct member_info {
     uint32_t processors; /* gba_processors_count */
     uint32_t words;      /* of its map, up to the last one that is not 0 */
     uint64_t gpu;        /* 1: it takes part by a GPU */
-    char place[60];      /* the job on its status page; empty: it had none */
-    uint32_t process;    /* its rank in that job */
+    char place[64];      /* the job on its status page; empty: it had none */
+    uint64_t process;    /* its rank in that job */
 };
 
 struct gba_bootstrap {
@@ -177,16 +177,24 @@ static void get_memory(uint32_t memory[4])
     memory[3] = geteuid();
 }
 
+static void get_place(struct member_info *mine)
+{
+    uint32_t rank = 0;
+    const char *job = gba_where_own(&rank);
+
+    mine->process = rank;
+    snprintf(mine->place, sizeof mine->place, "%s", job != NULL ? job : "");
+}
+
 /* Exchange host names, versions and processors. */
 static gba_status_t exchange_members(gba_bootstrap_t *b, bool gpu)
 {
     struct member_info mine = {
         .wire_version = gba_wire_version(), .job = gba_bootstrap_team_id(), .gpu = gpu};
-    const char *place = gba_where_own(&mine.process);
     gba_processors_t processors;
 
     gba_processors_get(&processors);
-    snprintf(mine.place, sizeof mine.place, "%s", place != NULL ? place : "");
+    get_place(&mine);
     mine.processors = gba_processors_count(&processors);
     mine.words = map_words(&processors);
     get_memory(mine.memory);
@@ -284,7 +292,17 @@ uint32_t gba_boot_process(const gba_bootstrap_t *bootstrap, uint32_t rank)
 
     if (0 != strncmp(member->place, mine->place, sizeof mine->place))
         return UINT32_MAX;
-    return '\0' == mine->place[0] ? rank : member->process;
+    return '\0' == mine->place[0] ? rank : (uint32_t)member->process;
+}
+
+const char *gba_boot_place(const gba_bootstrap_t *bootstrap)
+{
+    const char *mine = bootstrap->members[bootstrap->oob.rank].place, *job;
+    uint32_t unused;
+
+    mine = '\0' == mine[0] ? bootstrap->job : mine;
+    job = gba_where_own(&unused);
+    return job != NULL && 0 == strcmp(job, mine) ? job : NULL;
 }
 
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap)

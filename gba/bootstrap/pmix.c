@@ -14,6 +14,7 @@
 
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/settings.h"
+#include "gba/stall.h"
 
 struct launched {
     struct gba_boot_backend base;
@@ -284,6 +285,7 @@ gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message
         goto finalize;
     l->base.ops = &launched_ops;
     l->base.rank = l->self.rank;
+    gba_where_join(l->self.nspace, l->self.rank); /* as the plugins would, which may come later */
     pthread_mutex_lock(&instances_lock);
     l->instance = instances++;
     pthread_mutex_unlock(&instances_lock);

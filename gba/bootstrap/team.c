@@ -346,7 +346,11 @@ static void runtime_place(void *ctx, gba_where_t *place)
     const struct boot_team *team = ctx;
 
     place->id = gba_boot_number(team->bootstrap) + team->number;
-    snprintf(place->name, sizeof place->name, "%s", team->attr.name);
+    if (1 == team->number)
+        snprintf(place->name, sizeof place->name, "%s", team->attr.name);
+    else
+        snprintf(place->name, sizeof place->name, "%s (team %llu)", team->attr.name,
+                 (unsigned long long)team->number);
 }
 
 static uint32_t runtime_process(void *ctx, uint32_t rank)
@@ -398,7 +402,6 @@ static void runtime_freed(void *ctx)
 static gba_status_t create(struct boot_team *team, char *message, size_t len)
 {
     gba_status_t status = team->choose ? device_choose(team) : GBA_OK;
-    uint32_t unused;
 
     team->attr = (gba_team_attr_t){.name = "all",
                                    .params = &team->params,
@@ -411,7 +414,7 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
                                                .prepare = runtime_prepare,
                                                .name_member = runtime_name_member,
                                                .place = runtime_place,
-                                               .job = gba_where_own(&unused),
+                                               .job = gba_boot_place(team->bootstrap),
                                                .process = runtime_process,
                                                .leave = runtime_leave,
                                                .freed = runtime_freed}};

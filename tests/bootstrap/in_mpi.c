@@ -2,9 +2,11 @@
 /* The bootstrap mpi in a program that uses MPI itself. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gba/bootstrap.h"
+#include "gba/stall.h"
 
 static const char help[] =
     "usage: in_mpi MODE\n"
@@ -12,6 +14,7 @@ static const char help[] =
     "As a process that mpirun has started.\n"
     "\n"
     "  caller     MPI is the program's: communicators, and what is refused\n"
+    "  before     a bootstrap by PMIx, and then MPI\n"
     "  bootstrap  the bootstrap initialises MPI, and the last bootstrap finalizes it\n";
 
 #define CHECK(what)                                                            \
@@ -111,12 +114,33 @@ static int bootstrap(void)
     return 0;
 }
 
+/* Reports of the plugins find the status page of a process that has joined by PMIx before. */
+static int before(void)
+{
+    const gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_PMIX};
+    const char *name = getenv("PMIX_NAMESPACE"), *number = getenv("PMIX_RANK"), *job;
+    gba_bootstrap_t *bootstrap;
+    uint32_t rank = UINT32_MAX;
+
+    CHECK(name != NULL && number != NULL);
+    CHECK(GBA_OK == gba_bootstrap_init(&attr, &bootstrap, message, sizeof message));
+    MPI_Init(NULL, NULL);
+    job = gba_where_own(&rank);
+    CHECK(job != NULL && 0 == strncmp(job, name, 63));
+    CHECK(strtoul(number, NULL, 10) == rank);
+    MPI_Finalize();
+    gba_bootstrap_destroy(bootstrap);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (2 == argc && 0 == strcmp(argv[1], "--help"))
         return fputs(help, stdout) < 0;
     if (2 == argc && 0 == strcmp(argv[1], "caller"))
         return caller();
+    if (2 == argc && 0 == strcmp(argv[1], "before"))
+        return before();
     if (2 == argc && 0 == strcmp(argv[1], "bootstrap"))
         return bootstrap();
     fputs(help, stderr);

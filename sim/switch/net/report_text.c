@@ -51,7 +51,7 @@ static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group
         fprintf(out, ", round %" PRIu32 ": %" PRIu32 " of %" PRIu32 " members have arrived",
                 1 + g->core.sequence, g->core.arrived_count, g->record.members);
     else
-        fprintf(out, ", %" PRIu32 " members", g->record.members);
+        fprintf(out, ", members: %" PRIu32, g->record.members);
     if (g->core.arrived_count != 0)
         fprintf(out, ", waiting for %.1f s",
                 (double)gba_switch_waiting(view->daemon->device, group) / 1e9);

@@ -318,14 +318,14 @@ static uint32_t process_own(void *ctx, uint32_t member)
     return 5 + member;
 }
 
-static void seen_of_own(uint64_t barrier, uint32_t arrived, uint32_t unknown)
+static void seen_of_own(uint64_t barrier, uint64_t since, uint32_t arrived, uint32_t unknown)
 {
     const gba_stall_view_t view = {
         .size = 2, .rank = 1, .name_member = name_rank, .job = job, .process = process_own};
     gba_stall_t stall;
     gba_stall_seen_t seen;
 
-    gba_stall_begin(&stall, barrier, 0, 0, gba_clock_ns());
+    gba_stall_begin(&stall, barrier, 0, 0, since);
     stall.place.id = 9;
     gba_stall_see(&stall, &view, &seen);
     assert_int_equal(seen.arrived, arrived);
@@ -335,6 +335,7 @@ static void seen_of_own(uint64_t barrier, uint32_t arrived, uint32_t unknown)
 /* Places come and go, and more than the page holds are not shown. */
 TEST(test_places)
 {
+    const uint64_t now = gba_clock_ns();
     gba_where_t place = {
         .id = 1, .number = 2, .since = 1, .kind = GBA_WHERE_BARRIER, .name = "full"};
     int numbers[GBA_WHERE_MOST];
@@ -356,21 +357,23 @@ TEST(test_places)
     assert_int_equal(gba_where_enter(&place), numbers[3]);
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
         gba_where_leave(numbers[i]);
-    seen_of_own(8, 1, 0);
+    seen_of_own(8, now, 1, 0);
     place.id = 9;
     gba_where_leave(gba_where_enter(&place));
-    seen_of_own(2, 2, 0); /* it has left that one */
+    seen_of_own(2, now, 2, 0); /* it has left that one */
     place.kind = GBA_WHERE_CALL;
     gba_where_leave(gba_where_enter(&place));
     place.kind = GBA_WHERE_BARRIER;
-    seen_of_own(2, 2, 0); /* a call is no barrier */
-    seen_of_own(3, 1, 0);
+    seen_of_own(2, now, 2, 0); /* a call is no barrier */
+    seen_of_own(3, now, 1, 0);
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
         numbers[i] = gba_where_enter(&place);
-    seen_of_own(2, 2, 0);
-    seen_of_own(3, 1, 1); /* it may be in others, for which there is no place */
+    seen_of_own(2, now, 2, 0);
+    seen_of_own(3, now, 1, 1); /* it may be in others, for which there is no place */
     for (unsigned i = 0; i < GBA_WHERE_MOST; i++)
         gba_where_leave(numbers[i]);
+    seen_of_own(2, now, 2, 0);
+    seen_of_own(2, gba_clock_ns(), 1, 0); /* of an earlier communicator with that number */
 }
 
 static gba_status_t take_text(void *ctx, const gba_where_process_t *process)

@@ -200,7 +200,7 @@ gba_status_t gba_common_agree(struct gba_common_module *m)
 static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
 {
     struct gba_common_module *m = ctx;
-    gba_status_t status = agree_begin(m, due, GBA_WHERE_BARRIER, gba_common_number(m));
+    gba_status_t status = agree_begin(m, due, GBA_WHERE_BARRIER, gba_common_number(m) + 1);
 
     if (GBA_OK != status)
         return status;
