@@ -215,6 +215,7 @@ static bool timed(struct member *me, const char *what, uint32_t count, const cha
     if (0 == me->rank)
         printf("| %s | %.0f |\n", what,
                ((ended.tv_sec - began.tv_sec) * 1e9 + ended.tv_nsec - began.tv_nsec) / rounds);
+    fflush(stdout);
     return rank_end(&rank);
 }
 

@@ -122,9 +122,10 @@ bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now)
 
     group->watched = now;
     gba_team_own(group->team, &group->own);
+    if (group->own.doorbell != NULL) /* else the team has failed, and `own` lacks the sequence */
+        group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
     if (status >= GBA_OK)
         return GBA_OK == status;
-    group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
     fail(group, status, gba_status_text(status));
     return true;
 }
@@ -181,11 +182,11 @@ static gba_status_t cross(struct gba_gpu_group *group, bool napped)
     if (GBA_GPU_GATHER == group->state) {
         if (GBA_PATH_FALLBACK == gba_team_path(group->team))
             return GBA_UNFINISHED; /* its barrier blocks */
-        status = gba_barrier_start(group->team);
-        if (GBA_OK != status)
-            return status;
         group->looks = 0;
-        group->state = GBA_GPU_CROSS;
+        group->state = GBA_GPU_CROSS; /* before a line of the start, whose function may abort */
+        status = gba_barrier_start(group->team);
+        if (GBA_OK != status || GBA_GPU_FAILED == group->state)
+            return status;
     }
     if (0 != ++group->looks % LOOKS && !napped)
         return gba_barrier_test(group->team);
@@ -226,7 +227,7 @@ bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped)
     status = cross(group, napped);
     /* A step may report a stall, and the program's function for log lines abort the group. */
     if (GBA_INPROGRESS == status || GBA_GPU_FAILED == group->state)
-        return gathers; /* the members have arrived: no sleep now */
+        return gathers; /* if the members have just arrived: no sleep now */
     /* After a failure of the device gba_barrier_end also delivers the notifications that are owed.
      */
     if (GBA_OK == status && 0 == gba_team_failed_id(group->team) &&

@@ -43,14 +43,23 @@ static uint64_t part_add(struct gba_gpu_part *part)
     return part->id;
 }
 
+/* The link to the part of a member, under the lock; to NULL if the member is destroyed. */
+static struct gba_gpu_part **part_at(const gba_gpu_member_t *member)
+{
+    struct gba_gpu_part **at = &parts;
+
+    while (*at != NULL && (*at)->id != member->id)
+        at = &(*at)->next;
+    return at;
+}
+
 /* Find the part of a member. remove: from the list. Returns NULL if the member is destroyed. */
 static struct gba_gpu_part *part_find(const gba_gpu_member_t *member, bool remove)
 {
-    struct gba_gpu_part **at = &parts, *found;
+    struct gba_gpu_part **at, *found;
 
     pthread_mutex_lock(&parts_lock);
-    while (*at != NULL && (*at)->id != member->id)
-        at = &(*at)->next;
+    at = part_at(member);
     found = *at;
     if (remove && found != NULL)
         *at = found->next;
@@ -376,10 +385,17 @@ static bool barrier_by_words(struct gba_gpu_part *part, gba_gpu_member_t *member
     return done;
 }
 
-static gba_status_t part_status(const struct gba_gpu_part *part)
+gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member)
 {
-    return part == NULL ? GBA_ERR_PARAM
-                        : (gba_status_t) - (int)gba_word_load_acquire(&part->group->fate);
+    const struct gba_gpu_part *part;
+    gba_status_t status = GBA_ERR_PARAM;
+
+    pthread_mutex_lock(&parts_lock); /* another thread may destroy it, and free the group */
+    part = *part_at(member);
+    if (part != NULL)
+        status = (gba_status_t) - (int)gba_word_load_acquire(&part->group->fate);
+    pthread_mutex_unlock(&parts_lock);
+    return status;
 }
 
 gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
@@ -387,7 +403,7 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
     struct gba_gpu_part *part = part_find(member, false);
     gba_gpu_member_t copy = *member;
     void *args[] = {&copy};
-    gba_status_t status = part_status(part);
+    gba_status_t status = gba_gpu_member_status(member);
     int captured = 0;
 
     if (GBA_OK == status)
@@ -405,11 +421,6 @@ gba_status_t gba_gpu_barrier_on_stream(gba_gpu_member_t *member, void *stream)
             "the CUDA driver does not load the kernel for streams; CUDA 12.2 or later does");
     return cuda_status("cuLaunchKernel",
                        gba_cuda.launch(part->kernel, 1, 1, 1, 1, 1, 1, 0, stream, args, NULL));
-}
-
-gba_status_t gba_gpu_member_status(const gba_gpu_member_t *member)
-{
-    return part_status(part_find(member, false));
 }
 
 const char *gba_gpu_member_why(const gba_gpu_member_t *member)
