@@ -29,14 +29,15 @@ END
     # One device dies in the sixth barrier, and all ranks continue, also those of the other domain. A rank that has
     # left that barrier joins no collective call. Two rounds make a barrier: the device dies in the second round, when
     # one rank has its release; in the first round, when one rank has its release; and when no rank has. All barriers
-    # are counted: those of the devices, and the fatal one.
+    # are counted: those of the devices, and the fatal one. If no rank is released, all may have the path of the next
+    # barrier in common at the end of the fatal one, or one later.
     for mode in 2 3 4; do
         right="death $mode 5 | sim=6$text"
         [ "$mode" -ne 2 ] || right="death 2 5 | sim=7 software=19 | $died$text"
         rows <<END
 domains-death-released-$mode | 7 | sim hosts=4 devices=?die_after=11&die_release=1,- retry_after=5 | $right
 domains-death-gathered-$mode | 7 | sim hosts=4 devices=-,?die_after=10&die_release=1 retry_after=5 | $right
-domains-death-gathering-$mode | 7 | sim hosts=4 devices=?die_after=10,- retry_after=5 | $right
+domains-death-gathering-$mode | 7 | sim hosts=4 devices=?die_after=10,- retry_after=5 | ${right/sim=7 software=19/sim>5 software>18}
 END
     done
     for ranks in 4 7; do
