@@ -40,13 +40,16 @@ static void port_down(struct gba_sim_segment *segment, uint32_t port)
 void gba_sim_reap(struct gba_sim_segment *segment)
 {
     for (uint32_t port = 0; port < GBA_PORTS_MAX; port++) {
+        bool died;
+
         if (!is_dead(&segment->port[port]) || GBA_OK != gba_sim_lock_all(segment))
             continue;
-        if (is_dead(&segment->port[port])) {
-            gba_log(GBA_LOG_DEBUG, "sim: the process of port %u has died", port);
+        died = is_dead(&segment->port[port]);
+        if (died)
             port_down(segment, port);
-        }
         gba_sim_unlock_all(segment);
+        if (died)
+            gba_log(GBA_LOG_DEBUG, "sim: the process of port %u has died", port);
     }
 }
 

@@ -45,7 +45,7 @@ void gba_client_arrive(struct gba_membership *membership, uint64_t value)
     gba_fence_release();
     pthread_mutex_lock(&client->lock);
     gba_link_post(client, &arrival);
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
 }
 
 /* If another thread has the lock, that thread dispatches the input, and the caller polls again. */
@@ -57,7 +57,7 @@ void gba_client_poll(struct gba_membership *membership)
         0 != pthread_mutex_trylock(&client->lock))
         return;
     gba_link_move(client);
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
 }
 
 gba_status_t gba_client_failure(const struct gba_membership *membership)
@@ -82,7 +82,7 @@ gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequen
     if (!GBA_SEQ_REACHED((uint32_t)gba_flag_load_relaxed(membership->flag), sequence) &&
         GBA_OK == gba_client_failure(membership))
         gba_link_wait(client, max_ns);
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
     return GBA_OK;
 }
 
@@ -258,6 +258,6 @@ gba_status_t gba_client_reg_write(struct gba_dev *dev, uint32_t address, unsigne
         return GBA_OK; /* as a store to removed hardware */
     pthread_mutex_lock(&client->lock);
     gba_link_post(client, &write);
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
     return GBA_OK;
 }

@@ -96,7 +96,9 @@ struct gba_client {
     pthread_mutex_t lock;       /* of all fields below; held for system calls that do not block */
     pthread_cond_t moved;       /* the thread that waits at the connection has dispatched input */
     bool receiving;             /* a thread waits at the connection; no other one receives */
-    uint64_t address;           /* of the newest membership */
+    bool says;                  /* why the connection is lost */
+    char why[96];
+    uint64_t address; /* of the newest membership */
     uint16_t tag;               /* of the newest request */
     struct gba_client_output output;
     struct gba_client_input input;
@@ -160,9 +162,12 @@ static inline bool gba_link_dead(const struct gba_client *client)
     return 0 != gba_word_load_relaxed(&client->dead);
 }
 
-/* Mark the connection as lost, and log the reason. All batches end with GBA_ERR_DEAD. The caller
- * holds the lock. */
+/* Mark the connection as lost, for a reason that gba_link_unlock logs. All batches end with
+ * GBA_ERR_DEAD. The caller holds the lock. */
 void gba_link_die(struct gba_client *client, const char *why);
+
+/* Return the lock, and then log why the connection is lost, if it is since it was taken. */
+void gba_link_unlock(struct gba_client *client);
 
 /* Queue one message without an answer, and send as much as the connection takes. Never blocks. The
  * caller holds the lock. */

@@ -216,7 +216,7 @@ static gba_status_t member_add(struct gba_client_membership *membership)
     } else {
         status = GBA_ERR_NOMEM;
     }
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
     return status;
 }
 
@@ -228,7 +228,7 @@ static void member_remove(struct gba_client_membership *membership)
     pthread_mutex_lock(&client->lock);
     if (client->member[m->group] != NULL && membership == client->member[m->group][m->member])
         client->member[m->group][m->member] = NULL;
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
 }
 
 /* Write the address to the release table. The device ignores the write if the group is armed, so

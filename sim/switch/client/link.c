@@ -76,11 +76,23 @@ static void batch_end(struct gba_client *client, gba_status_t status)
         free(batch);
 }
 
+/* A program's function for log lines may end something that another thread needs the lock for. */
+void gba_link_unlock(struct gba_client *client)
+{
+    const bool says = client->says;
+
+    client->says = false;
+    pthread_mutex_unlock(&client->lock);
+    if (says)
+        gba_log(GBA_LOG_INFO, "%s: %s", client->name, client->why);
+}
+
 void gba_link_die(struct gba_client *client, const char *why)
 {
     if (gba_link_dead(client))
         return;
-    gba_log(GBA_LOG_INFO, "%s: %s", client->name, why);
+    snprintf(client->why, sizeof client->why, "%s", why); /* not again: it dies once */
+    client->says = true;
     gba_word_store_relaxed(&client->dead, 1);
     /* At the end of the connection the switch takes back the groups and memberships of this
      * process. */
@@ -338,7 +350,7 @@ void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch)
         output_send(client);
     else if (GBA_INPROGRESS == batch->status)
         batch_end(client, GBA_ERR_DEAD); /* it is the only one */
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
 }
 
 /* The batch has waited too long for its answers. If this process was stopped, the answers may have
@@ -368,7 +380,7 @@ gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *
     if (GBA_INPROGRESS == batch->status && now - batch->sent >= GBA_CLIENT_SILENCE)
         overdue(client, batch);
     status = batch->status;
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
     return status;
 }
 
@@ -380,5 +392,5 @@ void gba_batch_abandon(struct gba_client *client, struct gba_client_batch *batch
     batch->abandoned = true;
     if (GBA_INPROGRESS != batch->status)
         free(batch);
-    pthread_mutex_unlock(&client->lock);
+    gba_link_unlock(client);
 }

@@ -117,9 +117,14 @@ static void serve_without_releases(int file)
         script_answer(file, message);
 }
 
+static struct gba_client *client(void)
+{
+    return ((struct gba_client_membership *)group[0]->membership)->client;
+}
+
 static int client_file(void)
 {
-    return ((struct gba_client_membership *)group[0]->membership)->client->file.socket.number;
+    return client()->file.socket.number;
 }
 
 /* Another file of the program has the number of the connection: before a round, or when the member
@@ -154,14 +159,28 @@ TEST(a_reused_descriptor)
     }
 }
 
+/* A function for log lines may wait for a thread that needs the lock. */
+static void lock_is_free(void *lines, gba_log_level_t level, const char *line)
+{
+    (void)level, (void)line;
+    assert_int_equal(pthread_mutex_trylock(&client()->lock), 0);
+    pthread_mutex_unlock(&client()->lock);
+    ++*(int *)lines;
+}
+
 /* The program has closed it, and opened no other file. */
 TEST(a_closed_descriptor)
 {
+    int lines = 0;
+
     script_start(serve_alone);
     members_make(1);
     close(client_file());
+    gba_log_set(lock_is_free, &lines, GBA_LOG_INFO);
     gba_send_arrival(state_of[0]);
     assert_int_equal(await(0), GBA_ERR_DEAD);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_int_equal(lines, 1);
     members_end(1);
 }
 
