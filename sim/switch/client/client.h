@@ -99,7 +99,7 @@ struct gba_client {
     bool says;                  /* why the connection is lost */
     char why[96];
     uint64_t address; /* of the newest membership */
-    uint16_t tag;               /* of the newest request */
+    uint16_t tag;     /* of the newest request */
     struct gba_client_output output;
     struct gba_client_input input;
     struct gba_client_batch *first, **last; /* batches without all answers, in the order sent */
