@@ -37,7 +37,7 @@ typedef struct gba_where {
 
 /* What the status page of a process says. */
 typedef struct gba_where_process {
-    char job[64];       /* the name that its launcher gave the job */
+    char job[64];       /* the name that its launcher gave the job, or its end */
     char program[16];   /* the first letters of its name */
     uint32_t rank;      /* in the job; UINT32_MAX: unknown */
     uint32_t pid, user; /* as the reader sees them */

@@ -74,13 +74,21 @@ static bool page_is_own(void)
     return page != NULL && page->pid == (uint32_t)getpid();
 }
 
+/* What a page has of the name of a job: its end, where launchers put what distinguishes jobs. */
+static const char *job_end(const char *job)
+{
+    const size_t length = strlen(job), room = sizeof page->job - 1;
+
+    return job + (length > room ? length - room : 0);
+}
+
 static void page_fill(struct page *made, const char *job, uint32_t rank)
 {
     FILE *file = fopen("/proc/self/comm", "re");
 
     made->pid = (uint32_t)getpid();
     made->rank = rank;
-    snprintf(made->job, sizeof made->job, "%s", job);
+    snprintf(made->job, sizeof made->job, "%s", job_end(job));
     if (file != NULL) {
         if (fgets(made->program, sizeof made->program, file) != NULL)
             made->program[strcspn(made->program, "\n")] = '\0';
@@ -269,7 +277,7 @@ static gba_status_t file_take(void *ctx, const struct gba_open_file *file)
         PAGE_MAGIC != copy.magic || copy.pid != own_number(search->proc, search->pid))
         return GBA_INPROGRESS;
     page_take(&process, &copy);
-    if (search->job != NULL && 0 != strcmp(process.job, search->job))
+    if (search->job != NULL && 0 != strcmp(process.job, job_end(search->job)))
         return GBA_INPROGRESS;
     process.pid = (uint32_t)strtoul(search->pid, NULL, 10);
     process.user = st.st_uid;

@@ -13,7 +13,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static char job[64], lines[4096];
+static char job[128], lines[4096];
 static pid_t children[4];
 static uid_t child_user; /* of the next child; 0: this one's */
 
@@ -174,6 +174,24 @@ TEST(test_arrived)
     gba_stall_see(&stall, &view, &seen);
     assert_int_equal(seen.arrived, root ? 2 : 3);
     assert_int_equal(seen.unknown, root ? 2 : 1);
+    children_end();
+}
+
+/* Launchers distinguish jobs at the end of their names. */
+TEST(test_long_names)
+{
+    unsigned count = 0;
+    size_t last;
+
+    snprintf(job, sizeof job, "%080d-%d@1", 0, (int)getpid());
+    last = strlen(job) - 1;
+    child_start(0, NULL);
+    job[last] = '2';
+    assert_int_equal(gba_where_read(job, count_one, &count), GBA_INPROGRESS);
+    assert_int_equal(count, 0);
+    job[last] = '1';
+    assert_int_equal(gba_where_read(job, count_one, &count), GBA_INPROGRESS);
+    assert_int_equal(count, 1);
     children_end();
 }
 

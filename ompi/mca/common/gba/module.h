@@ -73,7 +73,7 @@ struct gba_common {
     enum gba_site site;          /* the file of the site, until the user sets disable */
     char site_why[GBA_SITE_WHY]; /* unless active: why */
     gba_params_t params;         /* checked copy, from open on */
-    char job[64];                /* as gba_compat_job_name */
+    char job[256];               /* as gba_compat_job_name; a namespace has 255 letters at most */
     bool enabled;                /* not disabled, and all parameters are valid */
     bool device_set;             /* the user set device_path */
     bool device_asked;       /* the user set it to another value than "none", or set device_list */
