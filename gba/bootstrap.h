@@ -115,7 +115,7 @@ typedef struct gba_bootstrap_attr {
 } gba_bootstrap_attr_t;
 
 /*
- * Join the other members.
+ * Join the other members. Makes the status page of this process [gba/stall.h] unless it has one.
  * attr: NULL is as all zeros. bootstrap: set on GBA_OK. message, len: set on error to one line with
  * the cause, and with the missing ranks if it is a unique id that timed out (len bytes at most,
  * terminated).

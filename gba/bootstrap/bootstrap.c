@@ -177,6 +177,7 @@ static void get_memory(uint32_t memory[4])
     memory[3] = geteuid();
 }
 
+/* The status page that the process has before the exchange, of MPI for example. */
 static void get_place(struct member_info *mine)
 {
     uint32_t rank = 0;

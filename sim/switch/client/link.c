@@ -91,7 +91,7 @@ void gba_link_die(struct gba_client *client, const char *why)
 {
     if (gba_link_dead(client))
         return;
-    snprintf(client->why, sizeof client->why, "%s", why); /* not again: it dies once */
+    snprintf(client->why, sizeof client->why, "%s", why); /* once: nobody reads it meanwhile */
     client->says = true;
     gba_word_store_relaxed(&client->dead, 1);
     /* At the end of the connection the switch takes back the groups and memberships of this
