@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gba/gpu.cuh on threads, for ThreadSanitizer, with the functions by which the threads of a GPU
- * cooperate: of three GPU members one is a warp, one a block and one a grid, of three threads each,
- * and a thread is the device. Each thread writes a plain word before a barrier and reads those of
- * all members after it. Sequences wrap. Exit status 0: no error; 66: the sanitizer found a data
- * race, which the argument "relaxed" makes: the program runs itself with it.
+ * cooperate: of four GPU members one is a warp, one a block, one a grid and one a group that meets
+ * by itself, of three threads each, and a thread is the device. Each thread writes a plain word
+ * before a barrier and reads those of all members after it. Sequences wrap. Exit status 0: no
+ * error; 66: the sanitizer found a data race, which the argument "relaxed" makes: the program runs
+ * itself with it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "gba/base/order.h"
 
-#define MEMBERS 3
+#define MEMBERS 4
 #define THREADS 3
 #define ROUNDS  400u
 #define FIRST   (UINT32_MAX - ROUNDS / 2) /* sequences wrap */
@@ -27,7 +28,7 @@ struct index {
 static _Thread_local struct index threadIdx, blockIdx;
 static const struct index blockDim = {THREADS, 1, 1};
 
-static struct team { /* a warp, block or grid */
+static struct team { /* a warp, block, grid, or a part of a block */
     pthread_barrier_t together;
     int word;
 } teams[MEMBERS];
@@ -108,32 +109,41 @@ static void check(uint32_t round)
                 (void)gba_word_add_relaxed(&wrong, 1);
 }
 
-/* A thread of a warp, block or grid: barriers, and arrive and wait apart, with waits that end by
- * their limit and are repeated. */
+/* Barriers, and arrive and wait apart, with waits that end by their limit and are repeated. */
+static int cross(const gba_gpu_member_t *member, gba_gpu_coop_t coop, uint32_t round)
+{
+    int status;
+
+    if (!SLOW(round))
+        return gba_gpu_barrier(member, coop, relaxed ? GBA_GPU_RELAXED : GBA_GPU_ACQ_REL, 0);
+    gba_gpu_arrive(member, coop, relaxed ? GBA_GPU_RELAXED : GBA_GPU_RELEASE);
+    do
+        status = gba_gpu_wait(member, coop, relaxed ? GBA_GPU_RELAXED : GBA_GPU_ACQUIRE, 1);
+    while (GBA_ERR_TIMEOUT == status);
+    return status;
+}
+
 static void *thread(void *arg)
 {
     const uint32_t number = (uint32_t)(uintptr_t)arg, i = number / THREADS, lane = number % THREADS;
-    const gba_gpu_coop_t coop = (gba_gpu_coop_t)(GBA_GPU_WARP + i);
-    const gba_gpu_order_t order = relaxed ? GBA_GPU_RELAXED : GBA_GPU_ACQ_REL;
+    const gba_gpu_coop_t coop = (gba_gpu_coop_t)i;
     const gba_gpu_member_t member = {.doorbell = (uint64_t *)(uintptr_t)&door[i],
                                      .flag = (const uint64_t *)(uintptr_t)&flag[i],
                                      .count = count[i],
                                      .member = i};
-    int status;
+    int status = GBA_OK;
 
     team = &teams[i];
     threadIdx.x = GBA_GPU_GRID == coop ? 0 : lane;
     blockIdx.x = GBA_GPU_GRID == coop ? lane : 0;
     for (uint32_t round = FIRST + 1; round != FIRST + ROUNDS + 1; round++) {
         data[round % 2][i][lane] = round;
-        if (SLOW(round)) {
-            gba_gpu_arrive(&member, coop, relaxed ? order : GBA_GPU_RELEASE);
-            do
-                status = gba_gpu_wait(&member, coop, relaxed ? order : GBA_GPU_ACQUIRE, 1);
-            while (GBA_ERR_TIMEOUT == status);
-        } else {
-            status = gba_gpu_barrier(&member, coop, order, 0);
-        }
+        if (GBA_GPU_THREAD == coop)
+            together();
+        if (GBA_GPU_THREAD != coop || 0 == lane)
+            status = cross(&member, coop, round);
+        if (GBA_GPU_THREAD == coop)
+            status = shuffle(status);
         if (GBA_OK != status)
             (void)gba_word_add_relaxed(&wrong, 1);
         check(round);
