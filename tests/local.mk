@@ -170,7 +170,7 @@ tests_unit_bootstrap_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
 tests_unit_base_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 tests_unit_switch_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 tests_unit_transport_test_segment_LDFLAGS = -Wl,--wrap=fallocate
-tests_unit_shm_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
+tests_unit_shm_test_sim_find_LDFLAGS = -Wl,--wrap=opendir,--wrap=memfd_create,--wrap=poll
 tests_unit_failover_test_retry_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
 tests_unit_team_test_watchdog_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gba_place_get

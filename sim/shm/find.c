@@ -14,10 +14,12 @@
  * segment's header. Processes of two time namespaces that make a simulator of the same name do so
  * one after the other, and each skips the other's segment.
  */
+#define _GNU_SOURCE /* O_PATH, ucred */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -108,25 +110,46 @@ static gba_status_t find_in_process(int proc, const char *pid, struct search *se
     return gba_open_files(proc, pid, file_take, search);
 }
 
-gba_status_t gba_sim_find(const char *id, gba_status_t (*take)(void *ctx, int file), void *ctx)
+static gba_status_t proc_unreadable(void)
 {
-    char link[GBA_SIM_ID_MAX + 40];
-    struct search search = {.link = link, .take = take, .ctx = ctx};
+    const int error = errno;
+
+    gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(error));
+    return gba_system_status(error);
+}
+
+static gba_status_t find_in_all(struct search *search)
+{
     gba_status_t status = GBA_INPROGRESS;
     DIR *proc = opendir("/proc");
     const struct dirent *entry;
 
-    if (proc == NULL) {
-        const int error = errno;
-
-        gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(error));
-        return gba_system_status(error);
-    }
-    snprintf(link, sizeof link, "/memfd:" GBA_SIM_FILE_NAME " (deleted)", id);
+    if (proc == NULL)
+        return proc_unreadable();
     while (GBA_INPROGRESS == status && (entry = readdir(proc)) != NULL)
         if (isdigit((unsigned char)entry->d_name[0]))
-            status = find_in_process(dirfd(proc), entry->d_name, &search);
+            status = find_in_process(dirfd(proc), entry->d_name, search);
     closedir(proc);
+    return status;
+}
+
+gba_status_t gba_sim_find(const char *id, pid_t pid, gba_status_t (*take)(void *ctx, int file),
+                          void *ctx)
+{
+    char link[GBA_SIM_ID_MAX + 40], only[16];
+    struct search search = {.link = link, .take = take, .ctx = ctx};
+    gba_status_t status;
+    int proc;
+
+    snprintf(link, sizeof link, "/memfd:" GBA_SIM_FILE_NAME " (deleted)", id);
+    if (0 == pid)
+        return find_in_all(&search);
+    proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (proc < 0)
+        return proc_unreadable();
+    snprintf(only, sizeof only, "%ld", (long)pid);
+    status = find_in_process(proc, only, &search);
+    close(proc);
     return status;
 }
 
@@ -152,20 +175,38 @@ bool gba_sim_identify(const char *link, char *path, size_t len)
     return true;
 }
 
-int gba_sim_maker_lock(const char *id)
+int gba_sim_maker_lock(const char *id, int *holder)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int len, err, lock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int err, made = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    socklen_t len;
 
-    if (lock < 0)
+    *holder = -1;
+    if (made < 0)
         return -1;
     /* An abstract name begins with a zero byte. The address length ends it. */
-    len = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, LOCK_PREFIX "%s", id);
-    if (0 == bind(lock, (const struct sockaddr *)&address,
-                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)))
-        return lock;
+    len = (socklen_t)snprintf(address.sun_path + 1, sizeof address.sun_path - 1, LOCK_PREFIX "%s",
+                              id);
+    len += (socklen_t)offsetof(struct sockaddr_un, sun_path) + 1;
+    if (0 == bind(made, (const struct sockaddr *)&address, len) && 0 == listen(made, SOMAXCONN))
+        return made;
     err = errno;
-    close(lock);
+    /* Who waits is connected, and never accepted: the end of the lock ends the connection. */
+    if (EADDRINUSE == err && 0 == connect(made, (const struct sockaddr *)&address, len))
+        *holder = made;
+    else
+        close(made);
     errno = err;
     return -1;
+}
+
+pid_t gba_sim_maker_wait(int holder, int ms)
+{
+    struct pollfd end = {.fd = holder}; /* POLLHUP */
+    struct ucred maker = {.pid = 0};
+    socklen_t len = sizeof maker;
+
+    if (poll(&end, 1, ms) <= 0 || 0 != getsockopt(holder, SOL_SOCKET, SO_PEERCRED, &maker, &len))
+        return 0;
+    return maker.pid;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "gba/dev/device_path.h"
 
@@ -27,13 +28,14 @@ uint32_t gba_sim_clock_id(void);
 #define GBA_SIM_FILE_NAME "gba-sim:%s"
 
 /*
- * Pass each open file of that name to `take`. take returns GBA_OK: it keeps the file;
- * GBA_INPROGRESS: not the right file; an error ends the search. Returns the last status of `take`;
- * GBA_INPROGRESS if there was no such file; or (logged) GBA_ERR_NO_FILES, _NOMEM, _PERM or _IO:
- * there may be one.
- * A search reads the links of all processes of this user, which takes milliseconds.
+ * Pass each open file of that name to `take`. pid: of that process; 0: of all. take returns GBA_OK:
+ * it keeps the file; GBA_INPROGRESS: not the right file; an error ends the search. Returns the last
+ * status of `take`; GBA_INPROGRESS if there was no such file; or (logged) GBA_ERR_NO_FILES, _NOMEM,
+ * _PERM or _IO: there may be one.
+ * A search of all reads the links of all processes of this user, which takes milliseconds.
  */
-gba_status_t gba_sim_find(const char *id, gba_status_t (*take)(void *ctx, int file), void *ctx);
+gba_status_t gba_sim_find(const char *id, pid_t pid, gba_status_t (*take)(void *ctx, int file),
+                          void *ctx);
 
 /* The device path of the simulator with that open file, for gba_device_init. link: the target of a
  * link in /proc/PID/fd. Returns false if the file is no simulator of this user and host. Pure, but
@@ -42,9 +44,14 @@ bool gba_sim_identify(const char *link, char *path, size_t len);
 
 /*
  * Take the right to make that simulator. One process has it at a time, until it closes the returned
- * descriptor or dies. Never blocks. Returns -1 on failure: with errno EADDRINUSE another process
- * has the right.
+ * descriptor or dies. holder: set, if another process has the right, to a descriptor for
+ * gba_sim_maker_wait; else to -1. The caller closes it. Never blocks. Returns -1 on failure: with
+ * errno EADDRINUSE another process has the right.
  */
-int gba_sim_maker_lock(const char *id);
+int gba_sim_maker_lock(const char *id, int *holder);
+
+/* Wait until the holder gives the right up, ms at most. Returns its process, which may have the
+ * simulator open; 0: not yet, or unknown. */
+pid_t gba_sim_maker_wait(int holder, int ms);
 
 #endif

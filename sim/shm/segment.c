@@ -12,7 +12,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gba/base/clock.h"
@@ -33,10 +32,6 @@ uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
  * the lock of a dead maker is free at once. So long a wait means that the maker is stopped, or that
  * an unrelated process holds the name of the lock. */
 #define MAKER_WAIT_NS 10000000000ull
-/* The interval between two attempts to take the lock: an eighth of the time that has been waited,
- * so that the wait is at most so much longer; within these limits. The maker needs some 3 ms. */
-#define MAKER_POLL_NS     100000ull
-#define MAKER_POLL_MAX_NS 8000000ull
 /* The wait before the first search without the lock. Each later one comes after twice the time. */
 #define MAKER_SEARCH_NS 100000000ull
 
@@ -244,64 +239,64 @@ static gba_status_t segment_attach(void *ctx, int file)
     return GBA_OK;
 }
 
+/*
+ * The holder of the lock searches once: no other process can make the simulator meanwhile. Who
+ * waits for it finds what was made in the holder's process, without the lock: beside the others. It
+ * seldom searches all of /proc, because many processes that begin together would keep the maker
+ * from the processors. But the lock may also be held by a stopped process or by an unrelated one.
+ */
+static gba_status_t make_or_attach(struct attach *attach)
+{
+    const uint64_t start = gba_clock_ns();
+    uint64_t waited = 0, search_after = MAKER_SEARCH_NS;
+    gba_status_t status = GBA_INPROGRESS;
+    int lock, holder;
+    pid_t maker;
+
+    do {
+        maker = 0;
+        lock = gba_sim_maker_lock(attach->id, &holder);
+        if (lock < 0 && EADDRINUSE != errno)
+            return system_failed("bind the lock of the simulated device, an abstract socket");
+        if (lock < 0)
+            maker = gba_sim_maker_wait(
+                holder, holder < 0 ? 1 : (int)((search_after - waited) / 1000000) + 1);
+        waited = gba_clock_ns() - start;
+        if (lock >= 0 || 0 != maker || waited >= search_after)
+            status = gba_sim_find(attach->id, maker, segment_attach, attach);
+        if (GBA_INPROGRESS == status && lock >= 0)
+            status = segment_create(attach->dev, attach->id, &attach->path->sim);
+        if (waited >= search_after)
+            search_after = 2 * waited < MAKER_WAIT_NS ? 2 * waited : MAKER_WAIT_NS;
+        if (lock >= 0)
+            close(lock);
+        if (holder >= 0)
+            close(holder);
+    } while (GBA_INPROGRESS == status && waited < MAKER_WAIT_NS);
+    if (GBA_INPROGRESS != status)
+        return status;
+    gba_log(GBA_LOG_ERROR, "sim: another process has held the lock @gba-sim-lock:%s for 10 s",
+            attach->id);
+    return GBA_ERR_BUSY;
+}
+
 gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
                                   const char *job)
 {
-    struct timespec pause = {.tv_nsec = 0};
     const char *name = '\0' == path->name[0] ? NULL : path->name;
     char id[GBA_SIM_ID_MAX];
     struct attach attach = {.dev = dev, .path = path, .id = id};
-    uint64_t start = gba_clock_ns(), waited, search_after = MAKER_SEARCH_NS;
     gba_status_t status = gba_sim_id(id, name, job);
-    bool held = false, search; /* held: another process has had the lock */
-    int lock = -1;
 
     if (GBA_OK != status)
         return status;
     if (name != NULL && '@' == name[0]) {
-        status = gba_sim_find(id, segment_attach, &attach);
+        status = gba_sim_find(id, 0, segment_attach, &attach);
         return GBA_INPROGRESS == status ? GBA_ERR_NO_DEVICE : status;
     }
     if (name == NULL && job == NULL)
         return segment_create(dev, id, &path->sim);
-    status = GBA_INPROGRESS;
-    do {
-        /* The holder of the lock searches once: no other process can make the simulator meanwhile.
-         * A process without the lock waits for the maker. It seldom searches, because all of /proc
-         * is read: many processes that begin together would keep the maker from the processors. But
-         * the lock may also be held by a stopped process or by an unrelated one. A process that has
-         * waited for the lock finds what was made, and does so without it: beside the others. */
-        lock = gba_sim_maker_lock(id);
-        if (lock < 0 && EADDRINUSE != errno)
-            return system_failed("bind the lock of the simulated device, an abstract socket");
-        waited = gba_clock_ns() - start;
-        search = lock >= 0 || waited >= search_after;
-        if (lock >= 0 && held && waited < MAKER_WAIT_NS) {
-            close(lock);
-            lock = -1;
-        }
-        held = lock < 0 && !search;
-        if (search) {
-            search_after = 2 * waited < MAKER_WAIT_NS ? 2 * waited : MAKER_WAIT_NS;
-            status = gba_sim_find(id, segment_attach, &attach);
-        }
-        if (GBA_INPROGRESS == status && lock >= 0)
-            status = segment_create(dev, id, &path->sim);
-        if (GBA_INPROGRESS != status)
-            break;
-        if (waited >= MAKER_WAIT_NS) {
-            gba_log(GBA_LOG_ERROR,
-                    "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
-            return GBA_ERR_BUSY;
-        }
-        pause.tv_nsec = (long)(waited / 8 < MAKER_POLL_NS       ? MAKER_POLL_NS
-                               : waited / 8 > MAKER_POLL_MAX_NS ? MAKER_POLL_MAX_NS
-                                                                : waited / 8);
-        nanosleep(&pause, NULL);
-    } while (true);
-    if (lock >= 0)
-        close(lock);
-    return status;
+    return make_or_attach(&attach);
 }
 
 void gba_sim_segment_close(struct gba_sim_dev *dev)

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -151,7 +152,7 @@ static int files_of_it(void)
     int found = 0;
 
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
-    assert_int_equal(gba_sim_find(id, take_none, &found), GBA_INPROGRESS);
+    assert_int_equal(gba_sim_find(id, 0, take_none, &found), GBA_INPROGRESS);
     return found;
 }
 
@@ -213,10 +214,10 @@ TEST(test_one_search)
 SIM_TEST(test_held_lock)
 {
     char id[GBA_SIM_ID_MAX];
-    int lock;
+    int lock, holder;
 
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
-    lock = gba_sim_maker_lock(id);
+    lock = gba_sim_maker_lock(id, &holder);
     assert_true(lock >= 0);
     assert_false(is_another());
     close(lock);
@@ -227,7 +228,7 @@ SIM_TEST(test_held_lock)
 TEST(test_wait_for_maker)
 {
     char id[GBA_SIM_ID_MAX];
-    int waiting[2];
+    int waiting[2], holder;
     pid_t maker;
     char byte;
 
@@ -236,7 +237,7 @@ TEST(test_wait_for_maker)
     assert_int_equal(pipe(waiting), 0);
     maker = sim_fork();
     if (0 == maker) {
-        if (gba_sim_maker_lock(id) < 0 || 1 != write(waiting[1], "", 1))
+        if (gba_sim_maker_lock(id, &holder) < 0 || 1 != write(waiting[1], "", 1))
             _exit(1);
         usleep(1000000);
         _exit(0);
@@ -248,6 +249,61 @@ TEST(test_wait_for_maker)
     assert_int_equal(waitpid(maker, NULL, 0), maker);
     close(waiting[0]);
     close(waiting[1]);
+}
+
+/* The maker tells when it has the lock, and needs some time. */
+static int making = -1;
+
+int __real_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
+
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    if (making >= 0) {
+        CHECK(1 == write(making, "", 1));
+        usleep(100000);
+    }
+    return __real_memfd_create(name, flags);
+}
+
+static bool patient;
+
+int __real_poll(struct pollfd *fds, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
+{
+    return __real_poll(fds, count, patient ? -1 : ms);
+}
+
+/* A process that has waited for the maker finds what it has made without a search of /proc. */
+TEST(test_find_with_maker)
+{
+    int ready[2];
+    pid_t maker;
+    char byte;
+
+    path = sim_path();
+    assert_int_equal(pipe(ready), 0);
+    maker = sim_fork();
+    if (0 == maker) {
+        making = ready[1];
+        CHECK(sim_open(&path) != NULL);
+        pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    searches = 0;
+    patient = true;
+    dev = sim_open(&path);
+    patient = false;
+    assert_non_null(dev);
+    assert_false(sim_info(dev).created);
+    assert_int_equal(searches, 0);
+    gba_dev_sim.close(dev);
+    kill(maker, SIGKILL);
+    assert_int_equal(waitpid(maker, NULL, 0), maker);
+    close(ready[0]);
+    close(ready[1]);
 }
 
 /* Files with the right name that are not safe are skipped, or refused. */
