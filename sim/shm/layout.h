@@ -15,7 +15,7 @@
 /* "GBAsim" and a number, little endian. Written last, when the segment is ready for use. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Incremented with every change of the structures below that keeps their size. */
-#define GBA_SIM_LAYOUT 13u
+#define GBA_SIM_LAYOUT 14u
 
 struct gba_sim_header {
     gba_word_t magic;

@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gba/base/clock.h"
@@ -247,6 +248,7 @@ static gba_status_t segment_attach(void *ctx, int file)
  */
 static gba_status_t make_or_attach(struct attach *attach)
 {
+    const struct timespec pause = {.tv_nsec = 1000000};
     const uint64_t start = gba_clock_ns();
     uint64_t waited = 0, search_after = MAKER_SEARCH_NS;
     gba_status_t status = GBA_INPROGRESS;
@@ -258,12 +260,13 @@ static gba_status_t make_or_attach(struct attach *attach)
         lock = gba_sim_maker_lock(attach->id, &holder);
         if (lock < 0 && EADDRINUSE != errno)
             return system_failed("bind the lock of the simulated device, an abstract socket");
-        if (lock < 0)
-            maker = gba_sim_maker_wait(
-                holder, holder < 0 ? 1 : (int)((search_after - waited) / 1000000) + 1);
+        if (holder >= 0)
+            maker = gba_sim_maker_wait(holder, (int)((search_after - waited) / 1000000) + 1);
         waited = gba_clock_ns() - start;
-        if (lock >= 0 || 0 != maker || waited >= search_after)
+        if (0 != maker)
             status = gba_sim_find(attach->id, maker, segment_attach, attach);
+        if (GBA_INPROGRESS == status && (lock >= 0 || waited >= search_after))
+            status = gba_sim_find(attach->id, 0, segment_attach, attach);
         if (GBA_INPROGRESS == status && lock >= 0)
             status = segment_create(attach->dev, attach->id, &attach->path->sim);
         if (waited >= search_after)
@@ -272,6 +275,8 @@ static gba_status_t make_or_attach(struct attach *attach)
             close(lock);
         if (holder >= 0)
             close(holder);
+        if (GBA_INPROGRESS == status) /* another user could let each wait end at once */
+            nanosleep(&pause, NULL);
     } while (GBA_INPROGRESS == status && waited < MAKER_WAIT_NS);
     if (GBA_INPROGRESS != status)
         return status;
