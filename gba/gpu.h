@@ -49,6 +49,8 @@ typedef enum gba_gpu_order {
 
 /* A failed flag is that far ahead of the first round that failed, so that a stream's wait ends. */
 #define GBA_GPU_AHEAD 0x40000000u
+/* Polls, each some 1 us, until a direct member repeats its arrival. */
+#define GBA_GPU_REPEAT 65536u
 /* The low half of a doorbell whose kernel has given up waiting. */
 #define GBA_GPU_GAVE_UP 0xFFFFFFFFu
 

@@ -70,6 +70,10 @@ GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
             continue;
         if (member->direct)
             fate = gba_gpu_load(member->fate, GBA_GPU_ACQUIRE);
+        /* The arrival or the release may be lost [SEQ-4]. */
+        if (member->direct && 0 == polls % GBA_GPU_REPEAT)
+            gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | member->member,
+                          GBA_GPU_RELEASE, 1);
         word = gba_gpu_clock();
         began = 0 == began ? word : began;
         if (0 != limit_ns && word - began > limit_ns)

@@ -334,10 +334,10 @@ GBA_EXPORT bool gba_team_has_left(const gba_team_t *team);
 
 /*
  * Watch a member whose hardware makes the barriers, of a team with gba_team_own_t.doorbell: count
- * its rounds, repair lost arrivals, and report a stalled round, as barriers of the CPU do. Call it
- * some times in a second. Returns GBA_OK; GBA_INPROGRESS: the registers cannot be read now;
- * GBA_ERR_DEAD: no further round ends; GBA_ERR_STALE. Only the thread that runs the team's barrier
- * calls it. Not collective. Makes a system call.
+ * its rounds, and report a stalled round, as barriers of the CPU do. The hardware repeats an
+ * arrival that may be lost. Call it some times in a second. Returns GBA_OK; GBA_INPROGRESS: the
+ * registers cannot be read now; GBA_ERR_DEAD: no further round ends; GBA_ERR_STALE. Only the thread
+ * that runs the team's barrier calls it. Not collective. Makes a system call.
  */
 GBA_EXPORT gba_status_t gba_team_watch(gba_team_t *team);
 

@@ -124,10 +124,23 @@ bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now)
     gba_team_own(group->team, &group->own);
     if (group->own.doorbell != NULL) /* else the team has failed, and `own` lacks the sequence */
         group->sequence = group->own.sequence - (group->own.under_way ? 1 : 0);
-    if (status >= GBA_OK)
-        return GBA_OK == status;
-    fail(group, status, gba_status_text(status));
-    return true;
+    if (status < GBA_OK && 0 == gba_word_load_relaxed(&group->fate)) /* it may be aborted */
+        fail(group, status, gba_status_text(status));
+    return GBA_INPROGRESS != status;
+}
+
+void gba_gpu_settle(struct gba_gpu_group *group)
+{
+    gba_status_t status;
+
+    gba_gpu_pause();
+    if (!gba_team_has_left(group->team)) {
+        status = gba_team_watch(group->team);
+        gba_team_own(group->team, &group->own);
+        if (GBA_OK != status || group->own.under_way)
+            gba_team_leave(group->team);
+    }
+    gba_gpu_resume();
 }
 
 static void *help(void *arg)

@@ -96,6 +96,10 @@ void gba_gpu_abort(struct gba_gpu_group *group);
  */
 bool gba_gpu_watch(struct gba_gpu_group *group, uint64_t now);
 
+/* The kernels of a direct member that is destroyed have ended: count the rounds that they have made
+ * since. In the middle of one this rank makes no further one. */
+void gba_gpu_settle(struct gba_gpu_group *group);
+
 /* --- proxy.c: the thread that serves the groups of this process, and the list of these */
 
 /* Whether this thread of this process may make and destroy members. Returns GBA_OK;

@@ -118,10 +118,15 @@ void gba_gpu_resume(void)
 gba_status_t gba_gpu_may(void)
 {
     const pid_t process = (pid_t)gba_word_load_relaxed(&proxy.process);
+    static _Thread_local bool logs; /* the function for log lines may call this one */
 
     if (0 != process && getpid() != process) {
-        gba_log_text(GBA_LOG_ERROR, "GPU member: only the process that has made members uses them, "
-                                    "not its child");
+        if (!logs) {
+            logs = true;
+            gba_log_text(GBA_LOG_ERROR, "GPU member: only the process that has made members uses "
+                                        "them, not its child");
+            logs = false;
+        }
         return GBA_ERR_UNSUPPORTED;
     }
     return 0 != holds || gba_gpu_inside ? GBA_ERR_BUSY : GBA_OK;

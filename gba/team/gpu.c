@@ -63,8 +63,10 @@ gba_status_t gba_team_watch(gba_team_t *team)
 
     if (GBA_OK == status)
         status = gba_group_inspect(team->path->group, &group);
+    if (GBA_ERR_IO == status)
+        return gba_failover_failed(team) ? GBA_ERR_DEAD : GBA_INPROGRESS;
     if (GBA_OK != status)
-        return GBA_ERR_IO == status ? GBA_INPROGRESS : status;
+        return status;
     ended = group.sequence - (state->sequence - (team->under_way ? 1 : 0));
     if (0 != ended && team->under_way)
         gba_watchdog_end(team);

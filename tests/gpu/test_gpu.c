@@ -290,6 +290,60 @@ TEST_WITH(a_rank_that_does_not_know_the_rounds_of_its_gpu_does_not_go_on, direct
     }
 }
 
+static gba_gpu_member_t going;
+static bool blind;
+
+/* CUDA waits for a kernel, which makes one barrier more. blind: nobody can know it. */
+static void goes_on(void)
+{
+    fake->on_free = NULL;
+    gba_gpu_arrive(&going, ONE, GBA_GPU_RELEASE);
+    wait_for_device(&going);
+    gba_gpu_pause();
+    fake_kernel_fail(GBA_IOC_INSPECT, EIO, blind ? 1000000 : 0);
+    gba_gpu_resume();
+}
+
+TEST_WITH(rounds_of_a_direct_member_that_is_destroyed_count, direct_begin, direct_stop, NULL)
+{
+    for (int i = 0; i < 2; i++) {
+        struct alone *one = alone(FAKE_KERNEL_PATH, 1);
+
+        blind = 0 != i;
+        going = one->gpu[0];
+        fake->on_free = goes_on;
+        if (!blind) {
+            cpu_goes_on(one, 1);
+        } else {
+            assert_int_equal(destroy(one, 0), GBA_OK);
+            assert_int_equal(gba_barrier_start(one->me.team), GBA_ERR_STALE);
+        }
+        fake_kernel_fail(GBA_IOC_INSPECT, 0, 0);
+        alone_end(one);
+    }
+}
+
+static void *makes_barrier(void *gpu)
+{
+    return GBA_OK == gba_gpu_barrier(gpu, ONE, GBA_GPU_ACQ_REL, 0) ? NULL : gpu;
+}
+
+TEST_WITH(a_direct_member_repeats_its_arrival, direct_begin, direct_stop, NULL)
+{
+    struct alone *one = alone(FAKE_KERNEL_PATH, 1);
+    pthread_t thread;
+    void *failed;
+
+    pthread_create(&thread, NULL, makes_barrier, &one->gpu[0]);
+    word_await(one->gpu[0].doorbell, 1);
+    word_set(one->gpu[0].doorbell, 0); /* before the device has seen it */
+    word_await(one->gpu[0].doorbell, 1);
+    wait_for_device(&one->gpu[0]);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    alone_end(one);
+}
+
 TEST_WITH(pages_that_cuda_refuses_give_the_proxy, direct_begin, direct_stop, NULL)
 {
     static const struct {

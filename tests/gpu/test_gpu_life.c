@@ -167,6 +167,12 @@ TEST_WITH(wrong_orders_are_refused, quiet, loud, NULL)
     alone_end(one);
 }
 
+static void log_aborts_always(void *unused, gba_log_level_t level, const char *line)
+{
+    (void)unused, (void)level, (void)line;
+    (void)gba_gpu_member_abort(&stalled->gpu[0]);
+}
+
 /* A child may call what its parent has made. Its memory is no copy, because the GPU has the
  * addresses of the first one. */
 TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
@@ -181,6 +187,9 @@ TEST_WITH(a_forked_child_is_refused, quiet, loud, NULL)
         status = GBA_ERR_UNSUPPORTED == destroy(one, 0) &&
                  GBA_ERR_UNSUPPORTED == gba_gpu_member_abort(&one->gpu[0]) &&
                  GBA_ERR_UNSUPPORTED == create(one, 0) && 3 == log_lines;
+        stalled = one;
+        gba_log_set(log_aborts_always, NULL, GBA_LOG_ERROR);
+        status = status && GBA_ERR_UNSUPPORTED == destroy(one, 0);
         while (flag == word_get(one->gpu[0].flag))
             usleep(100);
         _exit(0 != status ? 0 : 1);
