@@ -150,7 +150,8 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
 
 /*
  * The order of the members that may report: when a member began to wait, if the status pages decide
- * who has arrived, else 0. UINT64_MAX: the member has left the barrier, or it is stopped.
+ * who has arrived, else 0. UINT64_MAX: the member has left the barrier, it is stopped, or it has
+ * begun the barrier and computes: it would show the barrier if it waited.
  */
 static uint64_t member_since(const struct sight *sight, uint32_t member)
 {
@@ -163,14 +164,14 @@ static uint64_t member_since(const struct sight *sight, uint32_t member)
     for (uint32_t i = 0; process != NULL && i < process->count; i++)
         if (process->places[i].id == mine->id && process->places[i].number == mine->number)
             return gba_where_away(process) ? UINT64_MAX : pages ? process->places[i].since : 0;
-    return pages ? UINT64_MAX : 0;
+    return pages || (process != NULL && process->count < GBA_WHERE_MOST) ? UINT64_MAX : 0;
 }
 
 /* Missing members that are at the same place. */
 struct crowd {
     const gba_where_process_t *first;
     uint32_t members;
-    char names[240];
+    char names[NAMED_AT_PLACE * 80];
 };
 
 static bool same_place(const gba_where_process_t *a, const gba_where_process_t *b)
@@ -237,21 +238,36 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
     gba_where_job_free(&sight.job);
 }
 
+/* all: those that have arrived, too, if they do not look. Returns whether there are missing ones.
+ */
+static bool crowds_fill(const struct sight *sight, bool all, struct crowd crowds[NAMED])
+{
+    const gba_stall_view_t *view = sight->view;
+    const gba_where_process_t *process;
+    bool missing = false, here;
+    char name[128];
+
+    for (uint32_t member = 0; member < view->size; member++) {
+        here = GBA_ARRIVED_NO != member_arrived(sight, member);
+        missing |= !here;
+        process = process_of(sight, member);
+        if (process == NULL || (here && (!all || !gba_where_away(process))))
+            continue;
+        view->name_member(view->ctx, member, name, sizeof name);
+        crowd_add(crowds, process, name);
+    }
+    return missing;
+}
+
 void gba_stall_places(const gba_stall_t *stall, const gba_stall_view_t *view)
 {
     struct sight sight = {.stall = stall, .view = view};
     struct crowd crowds[NAMED] = {{.members = 0}};
-    const gba_where_process_t *process;
     char text[512], more[32];
 
     gba_where_job_read(view->job, &sight.job);
-    for (uint32_t member = 0; member < view->size; member++) {
-        process = process_of(&sight, member);
-        if (process == NULL || GBA_ARRIVED_NO != member_arrived(&sight, member))
-            continue;
-        view->name_member(view->ctx, member, text, sizeof text);
-        crowd_add(crowds, process, text);
-    }
+    if (!crowds_fill(&sight, false, crowds))
+        (void)crowds_fill(&sight, true, crowds);
     for (const struct crowd *crowd = crowds; crowd < crowds + NAMED && crowd->members > 0;
          crowd++) {
         gba_where_text(crowd->first, text, sizeof text);

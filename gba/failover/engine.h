@@ -44,6 +44,7 @@ struct gba_team {
         gba_word_t holders;   /* see gba_team_hold */
         const void *exchange; /* gba_oob_t.ctx of gba_team_create */
         bool stepped;         /* a barrier has been started by gba_barrier_start */
+        bool steps;           /* the current one, if it is long */
         gba_word_t left;      /* 1: this member makes no further barrier */
     } use;
     gba_path_t kind;

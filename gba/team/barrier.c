@@ -36,7 +36,7 @@ gba_status_t gba_barrier_start(gba_team_t *team)
 {
     if (gba_team_has_left(team))
         return GBA_ERR_STALE;
-    team->use.stepped = true;
+    team->use.stepped = team->use.steps = true;
     return barrier_begin(team);
 }
 
@@ -344,6 +344,7 @@ static gba_status_t attempt_left(struct gba_path_base *path)
 void gba_team_leave(gba_team_t *team)
 {
     gba_word_store_relaxed(&team->use.left, 1);
+    gba_watchdog_end(team);
     gba_barrier_init(team);
 }
 
@@ -368,6 +369,7 @@ void gba_barrier_init(struct gba_team *team)
 static gba_status_t __attribute__((noinline))
 barrier_long(struct gba_team *team, gba_status_t status)
 {
+    team->use.steps = false;
     if (GBA_ERR_BUSY == status) { /* the device has failed: the members must notify each other */
         status = barrier_begin(team);
         return GBA_OK == status ? GBA_ERR_DEAD : status;

@@ -19,6 +19,7 @@
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "gba/team/barrier.h"
+#include "gba/team/watchdog.h"
 
 /*
  * A member gives up a batch that lasts longer. In a batch of a group the device may have died,
@@ -63,6 +64,8 @@ gba_status_t gba_trial_time(struct gba_team *probe, uint32_t warm, uint32_t barr
         status = probe->path == NULL ? probe->runtime.fallback(probe->runtime.ctx)
                                      : gba_barrier_wait(probe);
     }
+    if (GBA_OK != status)
+        gba_watchdog_end(probe); /* no barrier follows */
     *cost = (gba_clock_ns() - began) * GBA_TRIAL_PS / (0 == barriers ? 1 : barriers);
     return status;
 }

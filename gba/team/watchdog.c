@@ -100,8 +100,10 @@ static bool stalled_is_reporter(struct sight *sight, gba_stall_seen_t *seen)
     if (seen->missing > 0)
         return seen->first == team->rank;
     source = late_source(team);
+    /* If all have arrived, one does not go on: it is stopped, or computes. */
     if (UINT32_MAX == source)
-        return sight->group == NULL;
+        return sight->group == NULL ||
+               (0 == seen->unknown && seen->first == team->rank && !gba_failover_failed(team));
     sight_name(sight, source, seen->names, sizeof seen->names);
     return true;
 }
@@ -133,7 +135,8 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     }
     snprintf(path, sizeof path, "%s%s", gba_path_name(team->kind),
              gba_failover_failed(team) ? ", failed" : "");
-    snprintf(note, sizeof note, "%s%s",
+    snprintf(note, sizeof note, "%s%s%s",
+             seen.arrived == team->size ? "; no member is missing, but one does not go on" : "",
              team->waiting.served + SERVES_NS > now
                  ? "; other ranks make progress through this one, so they are at work"
                  : "",
@@ -306,7 +309,7 @@ static void stall_name(void *ctx, gba_where_t *place)
 {
     const struct gba_team *team = ctx;
 
-    place->kind = team->use.stepped ? GBA_WHERE_NONBLOCKING : GBA_WHERE_BARRIER;
+    place->kind = team->use.steps ? GBA_WHERE_NONBLOCKING : GBA_WHERE_BARRIER;
     if (team->runtime.place != NULL)
         team->runtime.place(team->runtime.ctx, place);
     else

@@ -35,7 +35,7 @@ static const char *key_of(const char *name, char key[64])
 
 void report_text(const char *name, const char *format, ...)
 {
-    char text[512], key[64];
+    char text[1024], key[64];
     va_list args;
 
     va_start(args, format);

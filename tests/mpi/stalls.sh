@@ -201,6 +201,25 @@ stalled_aborted() {
     until_true running 0
 }
 
+# Barriers that are queued behind a nonblocking one, which has agreed on the fallback.
+stalled_queued() {
+    path_options fallback
+    stopped_job --mca coll_gba_barrier_agree_after 4 -np "$members" -- stuck 1 5 dup
+    stall_reported 'DUP FROM 0' fallback 'is stopped, waits in no barrier'
+    lines 1 "barrier 6 has ended after [0-9]+ s\$"
+}
+
+# All ranks have arrived, and the one that passes on what others wait for is stopped.
+stalled_inside() {
+    limit 60
+    path_options none
+    fails job "${path[@]}" --mca coll_gba_barrier_sw_algorithm dissemination --mca coll_gba_barrier_stuck_after 2 \
+        --mca coll_gba_barrier_abort_after 4 -np "$members" -- stuck 7
+    reported_by 1 'barrier 6 \(software\) stalled for [0-9]+ s: 3 of 3 members have arrived; no member is missing, but one does not go on$'
+    grep -qE 'rank 0 on .*: is stopped, waits in barrier 6 of ' "$out" || fail "rank 0 is not named"
+    until_true running 0
+}
+
 # AGREE_AFTER PATH NAME: the last rank waits in another communicator, and both are reported.
 stalled_crossed() {
     stalled_aborted 5 "$@" 'waits in barrier 1 of MPI_COMM_WORLD .* for [0-9]+ s'
@@ -276,6 +295,8 @@ all_stalled() {
     test_alone stalled-begun stalled_unagreed 4 5 agreement \
         'has begun nonblocking barrier 6 of .*DUP FROM 0.* [0-9]+ s ago, without progress'
     test_alone stalled-inter stalled_inter
+    test_alone stalled-queued stalled_with queued stalled_queued
+    test_alone stalled-inside stalled_inside
     test_alone stalled-stopped-node stalled_stopped 1 sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.

@@ -10,10 +10,11 @@
  * itself (3). Or it stops itself when it has begun that barrier, a nonblocking one (4). If the rank
  * continues, so does the test, with more barriers. Or it waits in a barrier of MPI_COMM_WORLD (5),
  * or in none, while a second thread of each rank is in one barrier of MPI_COMM_WORLD after the
- * other (6).
+ * other (6). Or it stops rank 0 in that barrier, and enters it (7).
  *
  * The environment: GBA_TEST_STUCK=fork: before that barrier each rank forks a child that lives on.
- * GBA_TEST_STUCK=files: from there on no rank can open a file.
+ * GBA_TEST_STUCK=files: from there on no rank can open a file. GBA_TEST_STUCK=queued: the last of
+ * the ROUNDS barriers is a nonblocking one.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -81,6 +82,8 @@ int main(int argc, char **argv)
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm comm = MPI_COMM_WORLD;
     long how, rounds, first = getpid();
+    const char *what = getenv("GBA_TEST_STUCK");
+    bool queued;
     pthread_t thread;
     pid_t child;
 
@@ -95,11 +98,15 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Bcast(&first, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     test_proof_begin(&proof, comm, "world", 0, 1);
-    for (long i = 0; i < rounds; i++)
+    queued = what != NULL && 0 == strcmp(what, "queued");
+    for (long i = queued; i < rounds; i++)
         test_proof_barrier(&proof);
-    child = fork_or_fill(getenv("GBA_TEST_STUCK"));
+    if (queued)
+        MPI_Ibarrier(comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    child = fork_or_fill(what);
     TEST_CHECK(how != 6 || 0 == pthread_create(&thread, NULL, more_barriers, NULL), "no thread");
-    if (test_rank == test_size - 1 && how == 3) {
+    if (test_rank == test_size - 1 && (how == 3 || how == 7)) {
         sleep(1); /* until rank 0 waits */
         kill((pid_t)first, SIGSTOP);
     }
@@ -109,7 +116,7 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
     else if (test_rank == test_size - 1 && how == 6)
         pthread_join(thread, NULL); /* for ever */
-    else if (test_rank == test_size - 1)
+    else if (test_rank == test_size - 1 && how != 7)
         raise(how == 2 ? SIGKILL : SIGSTOP);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (long i = 0; i < MORE; i++)

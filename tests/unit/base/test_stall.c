@@ -258,6 +258,11 @@ TEST(test_hosts)
     assert_string_equal(lines, expected);
     child_start(0, &place);
     gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.first, 1); /* rank 0 has begun the barrier, and computes */
+    assert_int_equal(seen.local, 1);
+    stall.place.id = 9;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.first, 0);
     assert_int_equal(seen.local, 0);
     children_end();
 }

@@ -179,7 +179,7 @@ uint64_t gba_coll_id(const void *owner)
     const gba_coll_module_t *module = owner;
 
     /* Disjoint communicators may have the same number. */
-    return (uint64_t)gba_coll_agree_peer(owner, 0) << 32 | GBA_COMM_ID(module->comm);
+    return (uint64_t)gba_coll_agree_peer(owner, 0) << 32 | gba_compat_comm_number(module->comm);
 }
 
 int gba_coll_agree_peer(const void *owner, uint32_t member)

@@ -104,6 +104,19 @@ static inline bool gba_compat_comm_of_world(const ompi_communicator_t *comm)
 #define GBA_COMM_ID(comm) ((unsigned)(comm)->c_contextid)
 #endif
 
+/* The same on all members: the index of a communicator that is made from a group of a session is
+ * its process's own, and its context id is not. */
+static inline uint32_t gba_compat_comm_number(const ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    const uint64_t base = comm->c_contextid.cid_base, sub = comm->c_contextid.cid_sub.u64;
+
+    if (!OMPI_COMM_IS_GLOBAL_INDEX(comm))
+        return (uint32_t)(base ^ base >> 32 ^ sub ^ sub >> 32);
+#endif
+    return GBA_COMM_ID(comm);
+}
+
 /* The name of a communicator, if it has one, for the user. Returns text. */
 static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm,
                                                char text[MPI_MAX_OBJECT_NAME])

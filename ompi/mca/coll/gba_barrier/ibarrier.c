@@ -99,6 +99,7 @@ static void queue_finish(gba_coll_module_t *module, int error, struct turn *turn
 {
     gba_coll_request_t *request = module->queue;
 
+    gba_common_stall_end(&module->base);
     module->begun = false;
     module->queue = request->next;
     if (module->queue == NULL)
@@ -153,6 +154,9 @@ static gba_status_t round_start(gba_coll_module_t *module)
     if (!uses_messages(module))
         return gba_barrier_start(module->base.team);
     module->word = 0;
+    gba_common_stall_begin(&module->base, "fallback",
+                           module->queue->blocking ? GBA_WHERE_BARRIER : GBA_WHERE_NONBLOCKING,
+                           gba_common_number(&module->base) + 1);
     return gba_common_oob.min(&module->base, &module->word, 1);
 }
 

@@ -30,7 +30,12 @@ static inline void gba_compat_job_name(char *text, size_t len)
 #if OMPI_MAJOR_VERSION >= 5
     snprintf(text, len, "%s", opal_process_info.myprocid.nspace);
 #else
-    snprintf(text, len, "%u", (unsigned)OPAL_PROC_MY_NAME.jobid);
+    const char *job = getenv("PMIX_NAMESPACE"); /* its number is a hash of it under Slurm */
+
+    if (job != NULL)
+        snprintf(text, len, "%s", job);
+    else
+        snprintf(text, len, "%u", (unsigned)OPAL_PROC_MY_NAME.jobid);
 #endif
 }
 
