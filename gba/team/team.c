@@ -47,10 +47,18 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     return status;
 }
 
+/* Whether a team that ends stays registered, with its memory, as long as the process: this member
+ * may have left it in the middle of a round, so nobody answers that it has completed the round. */
+static bool stays_registered(const struct gba_team *team)
+{
+    return team->failover.link != NULL && (team->under_way || gba_team_has_left(team));
+}
+
 void gba_team_destroy(gba_team_t *team)
 {
     gba_runtime_t runtime;
     char line[160];
+    bool stays;
 
     if (team == NULL)
         return;
@@ -65,9 +73,14 @@ void gba_team_destroy(gba_team_t *team)
     if (runtime.leave != NULL && !gba_team_has_left(team))
         runtime.leave(runtime.ctx);
     gba_watchdog_end(team);
-    gba_failover_close(team);
+    stays = stays_registered(team);
+    if (stays)
+        gba_degraded_close(team);
+    else
+        gba_failover_close(team);
     gba_path_destroy(team->path);
-    gba_agree_free(team);
+    if (!stays)
+        gba_agree_free(team);
     if (runtime.freed != NULL)
         runtime.freed(runtime.ctx);
 }

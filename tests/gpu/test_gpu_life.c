@@ -74,6 +74,19 @@ TEST_WITH(an_abort_ends_barriers_in_streams_and_kernels, quiet, loud, NULL)
     }
 }
 
+/* Other ranks may be in the round, and ask after the death of the device. */
+TEST_WITH(nobody_answers_for_a_rank_that_has_left, quiet, loud, NULL)
+{
+    struct alone *one = alone("sim", 1);
+    const gba_notification_t question = {.team = one->me.team->failover.id, .round = 1};
+    gba_notification_t answer;
+
+    assert_int_not_equal(question.team, 0);
+    assert_int_equal(gba_gpu_member_abort(&one->gpu[0]), GBA_OK);
+    alone_end(one);
+    assert_int_equal(gba_notification_answer(&question, &answer), GBA_INPROGRESS);
+}
+
 static struct alone *stalled;
 static uint64_t logged, aborted;
 
