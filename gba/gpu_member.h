@@ -48,6 +48,12 @@ GBA_GPU_FN void gba_gpu_arrive(const gba_gpu_member_t *member, gba_gpu_coop_t co
                   GBA_GPU_ACQUIRE == order ? GBA_GPU_RELAXED : order, member->direct);
 }
 
+/* The arrival of a direct member, or its release, may be lost [SEQ-4]. */
+GBA_GPU_FN void gba_gpu_repeat(const gba_gpu_member_t *member, uint32_t sequence)
+{
+    gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | member->member, GBA_GPU_RELEASE, 1);
+}
+
 /* Poll until the round has ended, the member has failed, or the time is over. The flag of a proxied
  * member is its fate, too, and the round may have ended before the first one that failed. The upper
  * half of a device's flag is the driver's, and the process reads it. */
@@ -70,17 +76,17 @@ GBA_GPU_FN int gba_gpu_poll(const gba_gpu_member_t *member, uint32_t sequence,
             continue;
         if (member->direct)
             fate = gba_gpu_load(member->fate, GBA_GPU_ACQUIRE);
-        /* The arrival or the release may be lost [SEQ-4]. */
         if (member->direct && 0 == polls % GBA_GPU_REPEAT)
-            gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | member->member,
-                          GBA_GPU_RELEASE, 1);
+            gba_gpu_repeat(member, sequence);
         word = gba_gpu_clock();
         began = 0 == began ? word : began;
         if (0 != limit_ns && word - began > limit_ns)
             break;
     }
     /* The arrival remains. A later wait for this round is allowed. */
-    if (!member->direct)
+    if (member->direct)
+        gba_gpu_repeat(member, sequence);
+    else
         gba_gpu_store(member->doorbell, (uint64_t)sequence << 32 | GBA_GPU_GAVE_UP, GBA_GPU_RELAXED,
                       0);
     return GBA_ERR_TIMEOUT;

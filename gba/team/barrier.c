@@ -344,7 +344,6 @@ static gba_status_t attempt_left(struct gba_path_base *path)
 void gba_team_leave(gba_team_t *team)
 {
     gba_word_store_relaxed(&team->use.left, 1);
-    gba_watchdog_end(team);
     gba_barrier_init(team);
 }
 

@@ -39,6 +39,7 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     own->exchange = team->use.exchange;
     own->yields = gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
     own->sleep_after = gba_wait_sleep_after(team->waiting.mode);
+    own->under_way = team->under_way;
     own->indirect = indirect(team);
     if ('\0' != own->indirect[0])
         return;
@@ -46,7 +47,6 @@ void gba_team_own(const gba_team_t *team, gba_team_own_t *own)
     own->flag = team->path->state->flag;
     own->member = team->path->state->low;
     own->sequence = team->path->state->sequence;
-    own->under_way = team->under_way;
 }
 
 uint32_t gba_team_hold(gba_team_t *team, int by)

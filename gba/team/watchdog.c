@@ -89,7 +89,7 @@ static uint32_t sight_process(void *ctx, uint32_t member)
  * a member that waits for the first message of that host reports, too. A member that cannot read
  * the registers of its group shares no view with other members, and reports for itself.
  */
-static bool stalled_is_reporter(struct sight *sight, gba_stall_seen_t *seen)
+static bool stalled_is_reporter(struct sight *sight, gba_stall_seen_t *seen, uint64_t now)
 {
     const struct gba_team *team = sight->team;
     uint32_t source;
@@ -100,10 +100,12 @@ static bool stalled_is_reporter(struct sight *sight, gba_stall_seen_t *seen)
     if (seen->missing > 0)
         return seen->first == team->rank;
     source = late_source(team);
-    /* If all have arrived, one does not go on: it is stopped, or computes. */
+    /* If all have arrived, one does not go on: it is stopped, or computes. Or the last one arrives
+     * just now, so the second report of the round says it. */
     if (UINT32_MAX == source)
         return sight->group == NULL ||
-               (0 == seen->unknown && seen->first == team->rank && !gba_failover_failed(team));
+               (0 == seen->unknown && seen->first == team->rank && !gba_failover_failed(team) &&
+                now - team->watchdog.stall.place.since > 3 * team->watchdog.report_after / 2);
     sight_name(sight, source, seen->names, sizeof seen->names);
     return true;
 }
@@ -126,7 +128,7 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     gba_stall_seen_t seen;
 
     gba_stall_see(&team->watchdog.stall, &view, &seen);
-    if (!stalled_is_reporter(&sight, &seen)) {
+    if (!stalled_is_reporter(&sight, &seen, now)) {
         /* The one that reports sees no process of this host. (In a failed team each member sees
          * others, and may report.) */
         if (seen.missing > 0 && seen.local == team->rank && !gba_failover_failed(team))

@@ -341,6 +341,9 @@ TEST_WITH(a_direct_member_repeats_its_arrival, direct_begin, direct_stop, NULL)
     wait_for_device(&one->gpu[0]);
     pthread_join(thread, &failed);
     assert_null(failed);
+    gba_gpu_arrive(&one->gpu[0], ONE, GBA_GPU_RELEASE);
+    word_set(one->gpu[0].doorbell, 0);
+    wait_for_device(&one->gpu[0]); /* by waits that end by their limit */
     alone_end(one);
 }
 
