@@ -209,12 +209,12 @@ stalled_queued() {
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
 
-# All ranks have arrived, and the one that passes on what others wait for is stopped.
+# All ranks have arrived, and the one that passes on what others wait for is stopped. The second report says it.
 stalled_inside() {
     limit 60
     path_options none
     fails job "${path[@]}" --mca coll_gba_barrier_sw_algorithm dissemination --mca coll_gba_barrier_stuck_after 2 \
-        --mca coll_gba_barrier_abort_after 4 -np "$members" -- stuck 7
+        --mca coll_gba_barrier_abort_after 8 -np "$members" -- stuck 7
     reported_by 1 'barrier 6 \(software\) stalled for [0-9]+ s: 3 of 3 members have arrived; no member is missing, but one does not go on$'
     grep -qE 'rank 0 on .*: is stopped, waits in barrier 6 of ' "$out" || fail "rank 0 is not named"
     until_true running 0
