@@ -133,14 +133,12 @@ void gba_gpu_settle(struct gba_gpu_group *group)
 {
     gba_status_t status;
 
-    gba_gpu_pause();
-    if (!gba_team_has_left(group->team)) {
-        status = gba_team_watch(group->team);
-        gba_team_own(group->team, &group->own);
-        if (GBA_OK != status || group->own.under_way)
-            gba_team_leave(group->team);
-    }
-    gba_gpu_resume();
+    if (gba_team_has_left(group->team))
+        return;
+    status = gba_team_watch(group->team);
+    gba_team_own(group->team, &group->own);
+    if (GBA_OK != status || group->own.under_way)
+        gba_team_leave(group->team);
 }
 
 static void *help(void *arg)

@@ -83,7 +83,7 @@ void gba_gpu_group_free(struct gba_gpu_group *group);
  * Returns whether something has happened. */
 bool gba_gpu_serve(struct gba_gpu_group *group, uint64_t now, bool napped);
 
-/* The caller of the next three has called gba_gpu_pause. A member is about to leave: no further
+/* The caller of the next four has called gba_gpu_pause. A member is about to leave: no further
  * round ends for it. After the last one the group is not served any more. If a member has given up
  * in a barrier, this rank makes no further one. */
 void gba_gpu_quit(struct gba_gpu_group *group, uint32_t member);

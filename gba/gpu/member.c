@@ -224,8 +224,11 @@ static void member_undo(struct gba_gpu_part *part, const gba_gpu_member_t *membe
 {
     if (member->count != NULL)
         (void)gba_cuda.free((gba_cu_pointer)(uintptr_t)member->count);
-    if (part->door != NULL)
+    if (part->door != NULL) {
+        gba_gpu_pause();
         gba_gpu_settle(part->group);
+        gba_gpu_resume();
+    }
     if (part->module != NULL)
         (void)gba_cuda.module_unload(part->module);
     if (part->flag != NULL)
