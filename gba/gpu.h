@@ -97,7 +97,9 @@ GBA_EXPORT gba_status_t gba_gpu_member_create(gba_team_t *team, const gba_gpu_at
  * limit is destroyed. If it is the last one of its rank, the rank makes no further barrier of the
  * team, and destroys it without meeting the others; a direct one is destroyed when the round has
  * ended or the device has died. A kernel or a stream that arrives after this call has begun gets
- * GBA_ERR_STALE. Another member with its number goes on after its last arrival.
+ * GBA_ERR_STALE; rounds that a direct member completes until its kernels end count, and in the
+ * middle of one the rank leaves the team. Another member with its number goes on after its last
+ * arrival.
  * member: of gba_gpu_member_create. Returns GBA_OK; GBA_ERR_BUSY: a kernel or a stream
  * still waits in a barrier, or gba_barrier_end runs (logged), or a function calls that the library
  * has called, such as that of gba_log_set (not logged); GBA_ERR_PARAM: it is destroyed already

@@ -182,9 +182,9 @@ GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *
 GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
                                  const gba_stall_seen_t *seen, const char *note, uint64_t now);
 
-/* Only the lines for the places, of members that have arrived and are stopped if none is missing,
- * on a host whose members cannot be seen by the one that reports;
- * none if there is no job. stall, view: as of gba_stall_see. Thread-safe on different stalls. Not
+/* Only the lines for the places, on a host whose members cannot be seen by the one that reports;
+ * none if there is no job. They are of missing members, or, if none is missing, of those that have
+ * arrived and do not look. stall, view: as of gba_stall_see. Thread-safe on different stalls. Not
  * collective. */
 GBA_EXPORT void gba_stall_places(const gba_stall_t *stall, const gba_stall_view_t *view);
 

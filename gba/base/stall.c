@@ -150,8 +150,8 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
 
 /*
  * The order of the members that may report: when a member began to wait, if the status pages decide
- * who has arrived, else 0. UINT64_MAX: the member has left the barrier, it is stopped, or it has
- * begun the barrier and computes: it would show the barrier if it waited.
+ * who has arrived, else 0. UINT64_MAX for a member whose page shows that it does not wait here: it
+ * has left the barrier, is stopped, or computes since it has begun the barrier.
  */
 static uint64_t member_since(const struct sight *sight, uint32_t member)
 {
@@ -238,8 +238,8 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
     gba_where_job_free(&sight.job);
 }
 
-/* all: those that have arrived, too, if they do not look. Returns whether there are missing ones.
- */
+/* Add the missing members whose processes are visible. all: also those that have arrived, and do
+ * not look. Returns whether a member is missing. */
 static bool crowds_fill(const struct sight *sight, bool all, struct crowd crowds[NAMED])
 {
     const gba_stall_view_t *view = sight->view;
