@@ -172,6 +172,14 @@ cases_wait() {
 case_ended() {
     local pid='' status=0 number name directory cost
     wait -n -p pid "${!case_numbers[@]}" || status=$?
+    # On a busy machine bash has been seen to set no pid, of a case that ended at once.
+    if [ -z "${pid-}" ]; then
+        for pid in "${!case_numbers[@]}"; do
+            kill -0 "$pid" 2>/dev/null || break
+        done
+        status=0
+        wait "$pid" || status=$?
+    fi
     kill -KILL -- "-$pid" 2>/dev/null || true
     number=${case_numbers[$pid]}
     unset "case_numbers[$pid]"
