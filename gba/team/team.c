@@ -20,16 +20,13 @@ gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team)
     return GBA_OK;
 }
 
-gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
-                            const gba_oob_t *oob)
+/* An agreement that is no trial. */
+static gba_status_t agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
+                          const gba_oob_t *oob)
 {
     gba_agreement_t *agreement;
-    gba_status_t status;
+    gba_status_t status = gba_agree_start(*team, due, attr, oob, &agreement);
 
-    if (GBA_DUE_TRIAL == due)
-        return (*team)->trial.is_short ? gba_trial_short(*team, oob)
-                                       : gba_trial_run(*team, attr, oob);
-    status = gba_agree_start(*team, due, attr, oob, &agreement);
     if (GBA_OK != status)
         return status;
     while (GBA_INPROGRESS == (status = gba_agree_test(agreement, team)))
@@ -37,10 +34,19 @@ gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_att
     return status;
 }
 
+gba_status_t gba_team_agree(gba_team_t **team, gba_due_t due, const gba_team_attr_t *attr,
+                            const gba_oob_t *oob)
+{
+    if (GBA_DUE_TRIAL == due)
+        return (*team)->trial.is_short ? gba_trial_short(*team, oob)
+                                       : gba_trial_run(*team, attr, oob);
+    return agree(team, due, attr, oob);
+}
+
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
 {
     gba_team_t *made = NULL;
-    gba_status_t status = gba_team_agree(&made, GBA_DUE_CREATE, attr, oob);
+    gba_status_t status = agree(&made, GBA_DUE_CREATE, attr, oob);
 
     if (GBA_OK == status)
         *team = made;
