@@ -22,8 +22,9 @@ typedef enum gba_where_kind {
     GBA_WHERE_NONE = 0,
     GBA_WHERE_BARRIER = 1,     /* it waits in a barrier */
     GBA_WHERE_NONBLOCKING = 2, /* it has begun a barrier, which is not complete */
-    GBA_WHERE_CALL = 3 /* it is in another call: name is the call, its communicator and call site;
-                          id is a hash of name; number is 0 */
+    GBA_WHERE_CALL = 3, /* it is in another call: name is the call, its communicator and call site;
+                           id is a hash of name; number is 0 */
+    GBA_WHERE_AGREEMENT = 4 /* it waits in an agreement on the path, before this barrier */
 } gba_where_kind_t;
 
 /* A place where a process is. */

@@ -95,6 +95,7 @@ struct sight {
     const gba_stall_t *stall;
     const gba_stall_view_t *view;
     struct gba_where_job job;
+    bool left; /* a member has left the barrier, as its page shows: so all have arrived */
 };
 
 static const gba_where_process_t *process_of(const struct sight *sight, uint32_t member)
@@ -108,14 +109,25 @@ static const gba_where_process_t *process_of(const struct sight *sight, uint32_t
 }
 
 /* Whether a place shows that its process has reached the stalled barrier, or left it. away: the
- * process does not look; a nonblocking barrier needs that. */
+ * process does not look; a nonblocking barrier and an agreement need that. */
 static bool place_reaches(const struct sight *sight, const gba_where_t *place, bool away)
 {
-    const uint64_t number = sight->stall->place.number;
+    const gba_where_t *stalled = &sight->stall->place;
 
-    return GBA_WHERE_NONE != place->kind && 0 != place->id && place->id == sight->stall->place.id &&
-           (place->number > number ||
-            (place->number == number && !(away && GBA_WHERE_NONBLOCKING == place->kind)));
+    if (GBA_WHERE_NONE == place->kind || 0 == place->id || place->id != stalled->id)
+        return false;
+    if (place->number != stalled->number || GBA_WHERE_BARRIER == place->kind)
+        return place->number >= stalled->number;
+    return !away && (GBA_WHERE_NONBLOCKING == place->kind || place->kind == stalled->kind);
+}
+
+/* Whether the last place of a process shows that it has left the stalled barrier. Nobody leaves
+ * that before the member has come who asks: a place that was left before is of an earlier
+ * communicator with this number. */
+static bool last_reaches(const struct sight *sight, const gba_where_process_t *process)
+{
+    return process->last.since >= sight->stall->place.since &&
+           place_reaches(sight, &process->last, false);
 }
 
 static gba_arrived_t process_arrived(const struct sight *sight, const gba_where_process_t *process)
@@ -125,10 +137,7 @@ static gba_arrived_t process_arrived(const struct sight *sight, const gba_where_
     for (uint32_t i = 0; i < process->count; i++)
         if (place_reaches(sight, &process->places[i], away))
             return GBA_ARRIVED_YES;
-    /* Nobody leaves the stalled barrier before this member has come: one that was left before is of
-     * an earlier communicator with this number. */
-    if (process->last.since >= sight->stall->place.since &&
-        place_reaches(sight, &process->last, false))
+    if (last_reaches(sight, process))
         return GBA_ARRIVED_YES;
     /* A process of more barriers at once does not show all of them. */
     return GBA_WHERE_MOST == process->count ? GBA_ARRIVED_UNKNOWN : GBA_ARRIVED_NO;
@@ -140,12 +149,26 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
 
     if (sight->view->arrived != NULL)
         return sight->view->arrived(sight->view->ctx, member);
-    if (member == sight->view->rank)
+    if (member == sight->view->rank || sight->left)
         return GBA_ARRIVED_YES;
     process = process_of(sight, member);
     if (process == NULL)
         return GBA_ARRIVED_UNKNOWN;
     return process_arrived(sight, process);
+}
+
+/* Read the status pages of the job, if there is one. A nonblocking barrier that was left may have
+ * been an agreement only, before the barrier. */
+static void sight_begin(struct sight *sight)
+{
+    const gba_where_process_t *process;
+
+    gba_where_job_read(sight->view->job, &sight->job);
+    for (uint32_t member = 0; member < sight->view->size && !sight->left; member++) {
+        process = process_of(sight, member);
+        sight->left = process != NULL && GBA_WHERE_BARRIER == process->last.kind &&
+                      last_reaches(sight, process);
+    }
 }
 
 /*
@@ -210,7 +233,7 @@ void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *view, gba_s
 
     memset(seen, 0, sizeof *seen);
     seen->first = seen->local = view->size;
-    gba_where_job_read(view->job, &sight.job);
+    sight_begin(&sight);
     for (uint32_t member = 0; member < view->size; member++) {
         gba_arrived_t state = member_arrived(&sight, member);
 
@@ -265,7 +288,7 @@ void gba_stall_places(const gba_stall_t *stall, const gba_stall_view_t *view)
     struct crowd crowds[NAMED] = {{.members = 0}};
     char text[512], more[32];
 
-    gba_where_job_read(view->job, &sight.job);
+    sight_begin(&sight);
     if (!crowds_fill(&sight, false, crowds))
         (void)crowds_fill(&sight, true, crowds);
     for (const struct crowd *crowd = crowds; crowd < crowds + NAMED && crowd->members > 0;

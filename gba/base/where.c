@@ -183,7 +183,7 @@ void gba_where_leave(int number)
     if (page_is_own()) {
         last = page->slots[number].where;
         last.since = gba_clock_ns();
-        if (GBA_WHERE_CALL != last.kind) /* the last barrier */
+        if (GBA_WHERE_CALL != last.kind && GBA_WHERE_AGREEMENT != last.kind)
             slot_write(&page->last, &last);
         slot_write(&page->slots[number], &none);
     }
@@ -210,7 +210,7 @@ static void text_take(char *to, const char *from, size_t bytes)
 static bool slot_take(gba_where_t *to, const struct slot *slot)
 {
     if (slot->before != slot->after || 0 != slot->before % 2 ||
-        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_CALL)
+        GBA_WHERE_NONE == slot->where.kind || slot->where.kind > GBA_WHERE_AGREEMENT)
         return false;
     *to = slot->where;
     text_take(to->name, slot->where.name, sizeof to->name);
@@ -407,9 +407,9 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
             used = add(text, len, used, "is in %s for %llu s", where->name, ago);
         else
             used = add(text, len, used,
-                       GBA_WHERE_BARRIER == where->kind
-                           ? "waits in barrier %llu of %s for %llu s"
-                           : "has begun nonblocking barrier %llu of %s %llu s ago",
+                       GBA_WHERE_NONBLOCKING == where->kind
+                           ? "has begun nonblocking barrier %llu of %s %llu s ago"
+                           : "waits in barrier %llu of %s for %llu s",
                        (unsigned long long)where->number, where->name, ago);
     }
     /* Nobody looks at calls other than barriers. */

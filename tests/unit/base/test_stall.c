@@ -15,7 +15,8 @@
 
 static char job[128], lines[4096];
 static pid_t children[4];
-static uid_t child_user; /* of the next child; 0: this one's */
+static uid_t child_user;  /* of the next child; 0: this one's */
+static bool child_leaves; /* the next child leaves its place */
 
 static void keep(void *ctx, gba_log_level_t level, const char *line)
 {
@@ -27,7 +28,7 @@ static void keep(void *ctx, gba_log_level_t level, const char *line)
 /* A process of the job, with a forked copy of itself, which has its page. places: NULL: none. */
 static void child_start(uint32_t rank, const gba_where_t *place)
 {
-    int ready[2];
+    int ready[2], number = -1;
     char byte;
 
     assert_int_equal(pipe(ready), 0);
@@ -37,7 +38,9 @@ static void child_start(uint32_t rank, const gba_where_t *place)
             (void)!setuid(child_user);
         gba_where_join(job, rank);
         if (place != NULL)
-            (void)gba_where_enter(place);
+            number = gba_where_enter(place);
+        if (child_leaves)
+            gba_where_leave(number);
         if (0 == fork())
             usleep(100000); /* a copy of the page, which is not the process's own */
         else if (1 == write(ready[1], "x", 1))
@@ -293,6 +296,93 @@ TEST(test_computes)
     snprintf(expected, sizeof expected,
              "rank 1 on h (pid %d): has begun nonblocking barrier 7 of  2 s ago, without progress "
              "for 2 s\n",
+             (int)children[1]);
+    assert_non_null(strstr(lines, expected));
+    children_end();
+}
+
+/* A member that agrees with the others before this barrier has not arrived, but at the agreement.
+ * It has left no barrier when that ends. */
+TEST(test_agreement)
+{
+    const uint64_t now = gba_clock_ns();
+    const gba_where_t place = {
+        .id = 9, .number = 7, .since = now, .kind = GBA_WHERE_AGREEMENT, .name = "work"};
+    const gba_stall_view_t view = {.name = "work", .size = 3, .name_member = name_rank, .job = job};
+    const struct {
+        uint64_t number;
+        gba_where_kind_t kind;
+        uint32_t missing; /* rank 2 is */
+    } stalled[] = {
+        {6, GBA_WHERE_BARRIER, 1}, {7, GBA_WHERE_AGREEMENT, 1}, {7, GBA_WHERE_BARRIER, 2}};
+    char expected[256];
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+
+    snprintf(job, sizeof job, "agreement-%d", (int)getpid());
+    lines[0] = '\0';
+    child_start(1, &place);
+    child_leaves = true;
+    child_start(2, &place);
+    child_leaves = false;
+    for (unsigned i = 0; i < 3; i++) {
+        gba_stall_begin(&stall, stalled[i].number, 0, 0, now);
+        stall.place.id = 9;
+        stall.place.kind = stalled[i].kind;
+        gba_stall_see(&stall, &view, &seen);
+        assert_int_equal(seen.missing, stalled[i].missing);
+    }
+    gba_log_set(keep, NULL, GBA_LOG_WARN);
+    gba_stall_places(&stall, &view);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    snprintf(expected, sizeof expected,
+             "work: rank 1 on h (pid %d): waits in barrier 7 of work for 0 s\n"
+             "work: rank 2 on h (pid %d): waits in no barrier\n",
+             (int)children[1], (int)children[2]);
+    assert_string_equal(lines, expected);
+    children_end();
+}
+
+/* Where a member has left the barrier, all have arrived: also those that have left it before it was
+ * long, and compute. What is named is the process that does not look. */
+TEST(test_left)
+{
+    const uint64_t now = gba_clock_ns();
+    gba_where_t place = {
+        .id = 9, .number = 7, .since = now - 1, .kind = GBA_WHERE_NONBLOCKING, .name = "work"};
+    const gba_stall_view_t view = {.name = "work", .size = 5, .name_member = name_rank, .job = job};
+    char expected[256];
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+
+    snprintf(job, sizeof job, "left-%d", (int)getpid());
+    lines[0] = '\0';
+    child_start(2, NULL);
+    gba_stall_begin(&stall, 7, 0, 0, now);
+    stall.place.id = 9;
+    child_leaves = true;
+    child_start(3, &place); /* that may have been an agreement only */
+    child_leaves = false;
+    place.kind = GBA_WHERE_BARRIER;
+    child_start(1, &place);
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.missing, 1);
+    assert_int_equal(seen.unknown, 1); /* rank 4 has no process here */
+    kill(children[3], SIGKILL);
+    waitpid(children[3], NULL, 0);
+    child_leaves = true;
+    child_start(3, &place);
+    child_leaves = false;
+    usleep(2100000); /* as if rank 1 was stopped */
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, 5);
+    assert_int_equal(seen.missing, 0);
+    assert_int_equal(seen.first, 0);
+    gba_log_set(keep, NULL, GBA_LOG_WARN);
+    gba_stall_places(&stall, &view);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    snprintf(expected, sizeof expected,
+             "rank 1 on h (pid %d): waits in barrier 7 of work for 2 s, without progress for 2 s\n",
              (int)children[1]);
     assert_non_null(strstr(lines, expected));
     children_end();

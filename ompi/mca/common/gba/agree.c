@@ -52,9 +52,8 @@ static gba_status_t runtime_fallback(void *ctx)
     return gba_common_framework.fallback(((struct gba_common_module *)ctx)->owner);
 }
 
-/* Prepare an agreement. kind, number: of the barrier. */
-static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, gba_where_kind_t kind,
-                                uint64_t number)
+/* Prepare an agreement before the next barrier. kind: what the process does meanwhile. */
+static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, gba_where_kind_t kind)
 {
     struct gba_common_agreement *a = calloc(1, sizeof *a);
     gba_team_stats_t stats = {.trials = 0};
@@ -62,7 +61,7 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due, gba_
 
     if (a == NULL)
         return GBA_ERR_NOMEM;
-    gba_common_stall_begin(m, "agreement", kind, number);
+    gba_common_stall_begin(m, "agreement", kind, gba_common_number(m) + 1);
     m->agreement = a;
     a->due = due;
     if (m->team != NULL) {
@@ -170,7 +169,7 @@ gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block)
 
 gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due)
 {
-    gba_status_t status = agree_begin(m, due, GBA_WHERE_NONBLOCKING, gba_common_number(m) + 1);
+    gba_status_t status = agree_begin(m, due, GBA_WHERE_NONBLOCKING);
 
     if (GBA_OK == status)
         status = gba_agree_start(m->team, due, &m->agreement->attr, &m->agreement->oob,
@@ -189,8 +188,7 @@ gba_status_t gba_common_agree_test(struct gba_common_module *m)
 gba_status_t gba_common_agree(struct gba_common_module *m)
 {
     gba_team_t *team = NULL;
-    gba_status_t status =
-        agree_begin(m, GBA_DUE_CREATE, GBA_WHERE_BARRIER, gba_common_number(m) + 1);
+    gba_status_t status = agree_begin(m, GBA_DUE_CREATE, GBA_WHERE_AGREEMENT);
 
     if (GBA_OK == status)
         status = gba_team_create(&m->agreement->attr, &m->agreement->oob, &team);
@@ -200,7 +198,7 @@ gba_status_t gba_common_agree(struct gba_common_module *m)
 static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
 {
     struct gba_common_module *m = ctx;
-    gba_status_t status = agree_begin(m, due, GBA_WHERE_BARRIER, gba_common_number(m) + 1);
+    gba_status_t status = agree_begin(m, due, GBA_WHERE_AGREEMENT);
 
     if (GBA_OK != status)
         return status;
