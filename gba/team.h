@@ -196,8 +196,9 @@ GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team);
  * complete. Returns GBA_OK; GBA_ERR_DEAD: the device has failed and `notify` is NULL;
  * GBA_ERR_UNSUPPORTED: the path is GBA_PATH_FALLBACK and `fallback` is NULL; GBA_ERR_IO: the
  * runtime lost a connection that a software barrier needs, or a function returned no status of
- * libgba; or any error of these functions or of the agreement. One thread at a time on a team.
- * Collective: members in the same barrier. Blocks. Acquire on GBA_OK.
+ * libgba; or any error of these functions or of the agreement. After an error this member makes no
+ * further barrier of the team, see gba_team_leave. One thread at a time on a team. Collective:
+ * members in the same barrier. Blocks. Acquire on GBA_OK.
  */
 GBA_EXPORT gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status);
 

@@ -84,6 +84,8 @@ gba_status_t gba_barrier_end(gba_team_t *team, gba_status_t status)
         status = end_notify(team);
     if (GBA_OK == status)
         status = end_agree(team);
+    if (GBA_OK != status)
+        gba_team_leave(team);
     return status > GBA_OK ? GBA_ERR_IO : status; /* the runtime's, no status of libgba */
 }
 
@@ -91,10 +93,5 @@ gba_status_t gba_barrier(gba_team_t *team)
 {
     gba_status_t status = gba_barrier_wait(team);
 
-    if (__builtin_expect(GBA_OK == status, 1))
-        return GBA_OK;
-    status = gba_barrier_end(team, status);
-    if (GBA_OK != status)
-        gba_team_leave(team);
-    return status;
+    return __builtin_expect(GBA_OK == status, 1) ? GBA_OK : gba_barrier_end(team, status);
 }

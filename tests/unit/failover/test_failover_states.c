@@ -186,13 +186,26 @@ TEST(test_end)
     team->runtime.progress = calls_progress;
     team->runtime.prepare = calls_prepare;
     team->runtime.agreed = calls_agreed;
-    assert_int_equal(gba_barrier(team), GBA_ERR_DEAD); /* nothing can notify */
     team->runtime.notify = calls_notify;
-    assert_int_equal(gba_barrier_end(team, GBA_ERR_DEAD), GBA_ERR_OOB);
+    assert_int_equal(gba_barrier_end(team, gba_barrier_wait(team)), GBA_ERR_OOB);
     assert_int_equal(calls.notified, 3);
     assert_int_equal(calls.completed, 3);
     assert_int_equal(calls.prepared, GBA_DUE_RECOVER);
     assert_int_equal(calls.agreed, GBA_DUE_RECOVER);
+    assert_int_equal(gba_barrier_wait(team), GBA_ERR_STALE); /* it may be one that others count */
+    gba_failover_close(team);
+    free(team);
+}
+
+TEST(test_end_if_nothing_can_notify)
+{
+    struct gba_team *team = team_of_two();
+
+    gba_failover_register(team, notification_of_1.team);
+    gba_failover_fail(team);
+    gba_barrier_init(team);
+    assert_int_equal(gba_barrier(team), GBA_ERR_DEAD);
+    assert_int_equal(gba_barrier(team), GBA_ERR_STALE);
     gba_failover_close(team);
     free(team);
 }

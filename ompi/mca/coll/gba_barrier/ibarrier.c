@@ -190,6 +190,8 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
         if (GBA_OK == status)
             queue_finish(module, MPI_SUCCESS, turn);
     }
+    if (GBA_OK != status && module->base.team != NULL) /* as gba_barrier_end does */
+        gba_team_leave(module->base.team);
     while (module->queue != NULL) /* the path has failed */
         queue_finish(module, MPI_ERR_OTHER, turn);
     busy_remove(module);
