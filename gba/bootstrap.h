@@ -198,18 +198,18 @@ GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
  * Make a team of all members, and what it needs: open the device, which each member chooses as a
  * process of MPI does (parameters device_path, device_list, device_map), connect the hosts, and
  * agree on a path. If the devices of the members are at different switches, or a member cannot open
- * the one of its choice, the team goes to the first of their switches at which all have one, else
- * it uses none.
+ * the one of its choice, the team goes to the first switch of rank 0 at which all have a device,
+ * else it uses none.
  *
  * gba_barrier makes a barrier. If the device dies in it, the members complete it by the exchange,
- * and agree on another path; at other times they agree on what is due (gba_team_due). If the device
- * is dead, the barrier fails if a member that has completed it makes another call of the exchange
- * before its next barrier of the team. GBA_ERR_BUSY of a barrier: a thread of another member makes
- * barriers of another team of the bootstrap. gba_bootstrap_message has more of the cause of an
- * error than gba_status_text. Only the thread that makes the calls of the exchange makes barriers,
- * and calls gba_team_destroy. With a device all members wait there for the last one, because the
- * death of the device may keep it in the last barrier; without one, and after an error of
- * gba_barrier or of GPU members, nobody waits.
+ * and agree on another path, later perhaps at another switch at which all have a device; at other
+ * times they agree on what is due (gba_team_due). If the device is dead, the barrier fails if a
+ * member that has completed it makes another call of the exchange before its next barrier of the
+ * team. GBA_ERR_BUSY of a barrier: a thread of another member makes barriers of another team of the
+ * bootstrap. gba_bootstrap_message has more of the cause of an error than gba_status_text. Only the
+ * thread that makes the calls of the exchange makes barriers, and calls gba_team_destroy. With a
+ * device all members wait there for the last one, because the death of the device may keep it in
+ * the last barrier; without one, and after an error of gba_barrier or of GPU members, nobody waits.
  *
  * params: NULL: gba_params_environment; else copied, and its strings live as long as the team.
  * team: set on GBA_OK; the bootstrap lives longer. message, len: set on error to one line with the

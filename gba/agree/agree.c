@@ -110,6 +110,7 @@ gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_att
                                 .topology = a->topology};
     a->attr.params = &a->params;
     a->info.size = oob->size;
+    a->info.together = attr->notifies_together;
     /* The layout needs memory that grows with the team. A member without that memory must not be
      * missing from it, so all members learn of it in the first exchange. */
     a->nodes = calloc(oob->size, each);

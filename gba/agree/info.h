@@ -67,6 +67,7 @@ struct gba_switches {
 
 struct gba_info {
     uint32_t size;
+    bool together; /* gba_team_attr_t.notifies_together: groups at one switch only */
     struct gba_terms terms;
     bool one_host;       /* all members */
     bool one_device;     /* the chosen devices of all members that have one are at one switch */

@@ -196,7 +196,7 @@ static void list_groups(struct gba_list *list, const struct gba_info *info, bool
         list_kind(list, info, GBA_KIND_ALL);
     if (leaders && !first)
         list_kind(list, info, GBA_KIND_LEADERS);
-    if (leaders)
+    if (leaders && !info->together)
         list_each(list, info);
 }
 

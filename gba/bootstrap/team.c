@@ -20,22 +20,16 @@
  * matches by chance. */
 #define NOTICE_BYTES (sizeof(uint64_t) + sizeof(gba_notification_t) + 1)
 
-/* The switch of a member's device. */
-struct device_name {
-    uint8_t uuid[GBA_UUID_SIZE];
-    uint8_t there; /* 0: the member has no device */
-};
-_Static_assert(sizeof(struct device_name) <= NOTICE_BYTES, "see prepare");
-
 struct boot_team {
     gba_bootstrap_t *bootstrap;
     const gba_oob_t *oob;
     uint64_t number; /* of the team in the bootstrap */
     gba_params_t params;
-    gba_device_choices_t choices; /* none, if the user set device_path */
-    bool choose;                  /* a member has several choices */
-    gba_device_t *device;         /* NULL: this member has none */
-    gba_status_t device_status;
+    gba_device_choices_t choices;                  /* none, if the user set device_path */
+    bool choose;                                   /* a member has several choices */
+    gba_device_t *device;                          /* the chosen one; NULL: it cannot be opened */
+    gba_device_t *devices[GBA_DEVICE_CHOICES_MAX]; /* by choice, once `opened` */
+    bool opened;
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
@@ -132,19 +126,6 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     return status;
 }
 
-/* device: NULL: there is none. */
-static void device_name_get(gba_device_t *device, struct device_name *name)
-{
-    gba_device_info_t info;
-
-    memset(name, 0, sizeof *name);
-    if (device == NULL)
-        return;
-    name->there = 1;
-    if (GBA_OK == gba_device_query(device, &info))
-        memcpy(name->uuid, info.uuid, sizeof name->uuid);
-}
-
 static gba_status_t device_open(const struct boot_team *team, const char *path,
                                 gba_device_t **device)
 {
@@ -154,105 +135,40 @@ static gba_status_t device_open(const struct boot_team *team, const char *path,
     return gba_global_device_get(path, &attr, device);
 }
 
-/* Take another choice, at the switch of that name, if this member's device is not there. Returns
- * whether there is one. A simulated device ends with its last user, so its switch would get another
- * name if it was opened again. */
-static bool device_take(struct boot_team *team, const struct device_name *name)
+/* The devices of a member with several choices, opened at the first call. */
+static uint32_t devices_get(void *ctx, gba_device_t **list, uint32_t max)
 {
-    struct device_name mine;
+    struct boot_team *team = ctx;
+    uint32_t count = 0;
 
-    device_name_get(team->device, &mine);
-    for (uint32_t i = 0; 0 != memcmp(&mine, name, sizeof mine); i++) {
-        gba_device_t *other = NULL;
-
-        if (i == team->choices.count)
-            return false;
-        (void)device_open(team, team->choices.list[i].path, &other);
-        device_name_get(other, &mine);
-        if (0 == memcmp(&mine, name, sizeof mine)) {
-            gba_device_t *const left = team->device;
-
-            team->device = other;
-            team->device_status = GBA_OK;
-            team->params.device_path = team->choices.list[i].path;
-            other = left;
-        }
-        if (other != NULL)
-            gba_global_device_put(other);
-    }
-    return true;
+    for (uint32_t i = 0; i < team->choices.count && !team->opened; i++)
+        (void)device_open(team, team->choices.list[i].path, &team->devices[i]);
+    team->opened = true;
+    for (uint32_t i = 0; i < team->choices.count && count < max; i++)
+        if (team->devices[i] != NULL)
+            list[count++] = team->devices[i];
+    return count;
 }
 
-/* Whether a member of a lower rank is at the same switch. */
-static bool is_repeated(const struct device_name *all, uint32_t rank)
+/* Open the chosen device, or, if that is not possible, the first of the others. */
+static void device_get(struct boot_team *team)
 {
-    for (uint32_t i = 0; i < rank; i++)
-        if (0 == memcmp(&all[i], &all[rank], sizeof *all))
-            return true;
-    return false;
+    gba_team_attr_t *attr = &team->attr;
+
+    attr->device_status = device_open(team, team->params.device_path, &team->device);
+    attr->device = team->device;
+    if (team->choices.count < 2)
+        return;
+    attr->devices = devices_get;
+    attr->devices_ctx = team;
+    if (attr->device == NULL && 0 != devices_get(team, &attr->device, 1))
+        attr->device_status = GBA_OK;
 }
 
-/* Let all members take a device at the first switch at which all have one. found: set to 1 if there
- * is one. Each keeps its device until the end, because it may be at a switch that is tried later.
- */
-static gba_status_t device_search(struct boot_team *team, const struct device_name *all,
-                                  uint64_t *found)
+static void agreement_begin(struct boot_team *team)
 {
-    const gba_oob_t *oob = team->oob;
-    gba_device_t *kept = NULL;
-    gba_status_t status = GBA_OK;
-
-    if (team->device != NULL)
-        (void)device_open(team, team->params.device_path, &kept);
-    for (uint32_t i = 0; i < oob->size && 0 == *found && GBA_OK == status; i++) {
-        if (0 == all[i].there || is_repeated(all, i))
-            continue;
-        *found = device_take(team, &all[i]);
-        status = oob->min(oob->ctx, found, 1);
-    }
-    if (kept != NULL)
-        gba_global_device_put(kept);
-    return status;
-}
-
-/* Prepare an agreement: members at different switches, or without the device of their choice, go to
- * the first of these switches at which all have a device. Without one members of different switches
- * take no device. */
-static gba_status_t begin_agreement(struct boot_team *team)
-{
-    const gba_oob_t *oob = team->oob;
-    struct device_name mine, first = {.there = 0}, *all = team->gathered;
-    bool differ = false, lacking = false;
-    gba_status_t status;
-    uint64_t found = 0;
-
     team->attr.id = gba_bootstrap_team_id();
-    team->attr.device = team->device;
-    team->attr.device_status = team->device_status;
     team->latest = (gba_notification_t){0};
-    if (team->remote == NULL && !team->choose)
-        return GBA_OK;
-    device_name_get(team->device, &mine);
-    status = oob->allgather(oob->ctx, &mine, all, sizeof mine);
-    if (GBA_OK != status)
-        return status;
-    for (uint32_t i = 0; i < oob->size; i++) {
-        if (0 == first.there)
-            first = all[i];
-        lacking |= 0 == all[i].there;
-        differ |= 0 != all[i].there && 0 != memcmp(&first, &all[i], sizeof first);
-    }
-    /* Where no member has a choice, there is nothing to try. */
-    if (team->choose && (differ || lacking))
-        status = device_search(team, all, &found);
-    if (1 == found) {
-        team->attr.device = team->device;
-        team->attr.device_status = GBA_OK;
-    } else if (differ) {
-        team->attr.device = NULL;
-        team->attr.device_status = GBA_ERR_OTHER_DEVICE;
-    }
-    return status;
 }
 
 static gba_status_t mixed(struct boot_team *team)
@@ -375,8 +291,7 @@ static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *a
     (void)due;
     if (GBA_OK == status)
         status = members_meet(team);
-    if (GBA_OK == status)
-        status = begin_agreement(team);
+    agreement_begin(team);
     *attr = team->attr;
     *oob = *team->oob;
     return status;
@@ -393,8 +308,9 @@ static void runtime_freed(void *ctx)
     struct boot_team *team = ctx;
 
     gba_bootstrap_remote_close(team->remote);
-    if (team->device != NULL)
-        gba_global_device_put(team->device);
+    gba_global_device_put(team->device);
+    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++)
+        gba_global_device_put(team->devices[i]);
     free(team->gathered);
     free(team);
 }
@@ -424,11 +340,10 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
         snprintf(message, len, "%s", gba_bootstrap_message(team->bootstrap));
     if (GBA_OK != status)
         return status;
-    team->device_status = device_open(team, team->params.device_path, &team->device);
     team->attr.remote = team->remote;
-    status = begin_agreement(team);
-    if (GBA_OK == status)
-        status = gba_team_create(&team->attr, team->oob, &team->team);
+    device_get(team);
+    agreement_begin(team);
+    status = gba_team_create(&team->attr, team->oob, &team->team);
     /* The other members are in the agreement: a call that does not match theirs fails on all. */
     if (GBA_ERR_NOMEM == status)
         (void)gba_bootstrap_barrier(team->bootstrap);

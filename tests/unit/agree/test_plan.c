@@ -34,6 +34,7 @@ static void info_fill(struct gba_info *info, const uint32_t *n)
     info->terms.algorithm = algorithms[n[ALGORITHM]];
     info->terms.offload = (uint8_t)(GBA_OFFLOAD_FASTEST + n[OFFLOAD]);
     info->terms.min_hosts = 2 + (n[ALGORITHM] & 1);
+    info->together = 2 == n[ALGORITHM];
     info->terms.radix = 8;
     info->terms.members_max = 708;
     info->terms.multi_device = (uint8_t)n[MULTI];
@@ -64,6 +65,7 @@ static void check_order(const struct gba_list *list, const struct gba_info *info
         const struct gba_candidate *c = &list->candidates[i];
 
         assert_true((GBA_KIND_FALLBACK == c->kind) == (0 == c->cost));
+        assert_false(info->together && GBA_AT_EACH == c->switch_index);
         if (GBA_OFFLOAD_FASTEST != info->terms.offload || GBA_DUE_TRIAL == due)
             continue;
         if (c->kind <= GBA_KIND_LEADERS && info->terms.cost.device > 10000 &&
