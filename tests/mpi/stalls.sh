@@ -182,9 +182,10 @@ stalled_with() {
     "${@:2}"
 }
 
-# HOW AGREE_AFTER NAME [WHERE]: barriers before the ranks agree on a path, and the one that agrees.
+# HOW AGREE_AFTER NAME [WHERE [PATH]]: barriers before the ranks agree on a path, and the one that agrees; or, on the
+# fallback, those that are queued behind a nonblocking one, which has agreed.
 stalled_unagreed() {
-    path_options none
+    path_options "${5:-none}"
     stopped_job --mca coll_gba_barrier_agree_after "$2" -np "$members" -- stuck "$1" 5 dup
     stall_reported 'DUP FROM 0' "$3" "is stopped, ${4:-waits in no barrier}"
     lines 1 "barrier 6 has ended after [0-9]+ s\$"
@@ -199,14 +200,6 @@ stalled_aborted() {
     stall_reported 'DUP FROM 0' "$4" "$5"
     grep -m 1 -A 100 'barrier 6 .*stalled for' "$out" | grep -q 'stalled for 4 s (abort_after)' || fail "no abort after the report"
     until_true running 0
-}
-
-# Barriers that are queued behind a nonblocking one, which has agreed on the fallback.
-stalled_queued() {
-    path_options fallback
-    stopped_job --mca coll_gba_barrier_agree_after 4 -np "$members" -- stuck 1 5 dup
-    stall_reported 'DUP FROM 0' fallback 'is stopped, waits in no barrier'
-    lines 1 "barrier 6 has ended after [0-9]+ s\$"
 }
 
 # All ranks have arrived, and the one that passes on what others wait for is stopped. The second report says it.
@@ -295,7 +288,7 @@ all_stalled() {
     test_alone stalled-begun stalled_unagreed 4 5 agreement \
         'has begun nonblocking barrier 6 of .*DUP FROM 0.* [0-9]+ s ago, without progress'
     test_alone stalled-inter stalled_inter
-    test_alone stalled-queued stalled_with queued stalled_queued
+    test_alone stalled-queued stalled_with queued stalled_unagreed 1 4 fallback 'waits in no barrier' fallback
     test_alone stalled-inside stalled_inside
     test_alone stalled-stopped-node stalled_stopped 1 sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
