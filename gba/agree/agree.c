@@ -73,15 +73,21 @@ void gba_agree_end(struct gba_agreement *a)
 static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
 {
     struct gba_team *team = a->team;
+    /* Another member may have taken the path, and ask whether this one has arrived: it never does.
+     * So the team stays registered, as long as the process. */
+    const bool stays = GBA_DUE_TRIAL != a->due && team->failover.link != NULL;
 
     gba_build_undo(a);
     gba_agree_end(a);
+    if (stays) {
+        gba_word_store_relaxed(&team->use.left, 1);
+        gba_degraded_close(team);
+    }
     if (GBA_DUE_TRIAL != a->due) {
-        gba_failover_close(team);
         gba_renegotiation_cancel(team);
         gba_trial_cancel(team);
     }
-    if (GBA_DUE_CREATE == a->due)
+    if (GBA_DUE_CREATE == a->due && !stays)
         gba_agree_free(team);
     return status;
 }
