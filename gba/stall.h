@@ -31,8 +31,9 @@ typedef enum gba_where_kind {
 typedef struct gba_where {
     uint64_t id;     /* of the communicator, the same on all members in the job; 0: unknown */
     uint64_t number; /* of the barrier, from 1; 0: none */
-    uint64_t since;  /* CLOCK_MONOTONIC, ns: when it began; of the last place: when it ended */
-    uint64_t kind;   /* gba_where_kind_t */
+    uint64_t
+        since;     /* CLOCK_MONOTONIC, ns: when it began; of the last place: when it was complete */
+    uint64_t kind; /* gba_where_kind_t */
     char name[GBA_WHERE_NAME]; /* of the communicator */
 } gba_where_t;
 
@@ -44,7 +45,8 @@ typedef struct gba_where_process {
     uint32_t pid, user; /* as the reader sees them */
     uint32_t count;     /* of places */
     uint64_t looked;    /* CLOCK_MONOTONIC, ns: when it has looked last at its places */
-    gba_where_t last;   /* the last one that it has left; kind GBA_WHERE_NONE: none */
+    gba_where_t
+        last; /* the last barrier or agreement that was complete; kind GBA_WHERE_NONE: none */
     gba_where_t places[GBA_WHERE_MOST]; /* barriers, then other calls */
 } gba_where_process_t;
 
@@ -131,9 +133,10 @@ GBA_EXPORT void gba_stall_show(gba_stall_t *stall, void (*name)(void *ctx, gba_w
  * collective. */
 GBA_EXPORT bool gba_stall_ends(const gba_stall_t *stall, uint64_t now);
 
-/* The barrier has ended, or is not watched any more. Logs that it has if this member reported it.
- * name: for the message. now: ns. Thread-safe on different stalls. Not collective. */
-GBA_EXPORT void gba_stall_end(gba_stall_t *stall, const char *name, uint64_t now);
+/* The barrier has ended, or is not watched any more. Logs it if this member has reported the stall.
+ * name: for the message. complete: all members have arrived, as far as this one knows. now: ns.
+ * Thread-safe on different stalls. Not collective. */
+GBA_EXPORT void gba_stall_end(gba_stall_t *stall, const char *name, bool complete, uint64_t now);
 
 /* Whether a member has arrived in the current round, as far as another member can see. */
 typedef enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN } gba_arrived_t;
@@ -182,6 +185,15 @@ GBA_EXPORT void gba_stall_see(const gba_stall_t *stall, const gba_stall_view_t *
  */
 GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
                                  const gba_stall_seen_t *seen, const char *note, uint64_t now);
+
+/*
+ * Look at a watched barrier of which only the status pages say who has arrived, as gba_stall_look,
+ * and report it when that is due, unless another member does. stall: watched. view: its ctx is
+ * also passed to name. name: as for gba_stall_look. now: ns. Thread-safe on different stalls. Not
+ * collective.
+ */
+GBA_EXPORT void gba_stall_watch(gba_stall_t *stall, const gba_stall_view_t *view,
+                                void (*name)(void *ctx, gba_where_t *place), uint64_t now);
 
 /* Only the lines for the places, on a host whose members cannot be seen by the one that reports;
  * none if there is no job. They are of missing members, or, if none is missing, of those that have

@@ -78,13 +78,13 @@ bool gba_stall_ends(const gba_stall_t *stall, uint64_t now)
     return now >= stall->end && (stall->reported || now - stall->end >= END_NS);
 }
 
-void gba_stall_end(gba_stall_t *stall, const char *name, uint64_t now)
+void gba_stall_end(gba_stall_t *stall, const char *name, bool complete, uint64_t now)
 {
-    gba_where_leave(stall->number - 1);
+    (complete ? gba_where_leave : gba_where_give_up)(stall->number - 1);
     stall->number = 0;
     if (stall->reported)
-        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", name,
-                (unsigned long long)stall->place.number,
+        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has %s after %llu s", name,
+                (unsigned long long)stall->place.number, complete ? "ended" : "failed",
                 (unsigned long long)((now - stall->place.since) / 1000000000u));
     stall->reported = false;
 }
@@ -157,8 +157,8 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
     return process_arrived(sight, process);
 }
 
-/* Read the status pages of the job, if there is one. A nonblocking barrier that was left may have
- * been an agreement only, before the barrier. */
+/* Read the status pages of the job, if there is one. A nonblocking barrier of this number that was
+ * left may have been the agreement before it. */
 static void sight_begin(struct sight *sight)
 {
     const gba_where_process_t *process;
@@ -166,8 +166,9 @@ static void sight_begin(struct sight *sight)
     gba_where_job_read(sight->view->job, &sight->job);
     for (uint32_t member = 0; member < sight->view->size && !sight->left; member++) {
         process = process_of(sight, member);
-        sight->left = process != NULL && GBA_WHERE_BARRIER == process->last.kind &&
-                      last_reaches(sight, process);
+        sight->left = process != NULL && last_reaches(sight, process) &&
+                      (GBA_WHERE_NONBLOCKING != process->last.kind ||
+                       process->last.number > sight->stall->place.number);
     }
 }
 
@@ -315,4 +316,18 @@ void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *view,
         (unsigned long long)((now - stall->place.since) / 1000000000u), seen->arrived, view->size,
         view->of, unknown, '\0' == seen->names[0] ? "" : "; missing: ", seen->names, note);
     gba_stall_places(stall, view);
+}
+
+void gba_stall_watch(gba_stall_t *stall, const gba_stall_view_t *view,
+                     void (*name)(void *ctx, gba_where_t *place), uint64_t now)
+{
+    gba_stall_seen_t seen;
+
+    if (!gba_stall_look(stall, now, name, view->ctx))
+        return;
+    gba_stall_see(stall, view, &seen);
+    if (seen.first == view->rank)
+        gba_stall_report(stall, view, &seen,
+                         0 == seen.missing ? "; no member that this process sees is missing" : "",
+                         now);
 }

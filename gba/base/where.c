@@ -172,7 +172,7 @@ void gba_where_look(void)
     pthread_mutex_unlock(&lock);
 }
 
-void gba_where_leave(int number)
+static void place_leave(int number, bool complete)
 {
     static const gba_where_t none = {.kind = GBA_WHERE_NONE};
     gba_where_t last;
@@ -183,11 +183,21 @@ void gba_where_leave(int number)
     if (page_is_own()) {
         last = page->slots[number].where;
         last.since = gba_clock_ns();
-        if (GBA_WHERE_CALL != last.kind && GBA_WHERE_AGREEMENT != last.kind)
+        if (complete && GBA_WHERE_CALL != last.kind)
             slot_write(&page->last, &last);
         slot_write(&page->slots[number], &none);
     }
     pthread_mutex_unlock(&lock);
+}
+
+void gba_where_leave(int number)
+{
+    place_leave(number, true);
+}
+
+void gba_where_give_up(int number)
+{
+    place_leave(number, false);
 }
 
 /* --------------------------------------------------------------------------------- readers --- */
@@ -374,14 +384,16 @@ static unsigned long long seconds_since(uint64_t since)
     return since < now ? (now - since) / 1000000000u : 0;
 }
 
-/* Whether an earlier place is the same call, of another thread. */
+/* Whether an earlier place is the same call, of another thread, or the same barrier, which its team
+ * and its runtime watch. */
 static bool is_again(const gba_where_process_t *process, const gba_where_t *where)
 {
     const gba_where_t *other = process->places;
 
-    while (other != where && (GBA_WHERE_CALL != other->kind || other->id != where->id))
+    while (other != where &&
+           (other->kind != where->kind || other->id != where->id || other->number != where->number))
         other++;
-    return GBA_WHERE_CALL == where->kind && other != where;
+    return (0 != where->id || GBA_WHERE_CALL == where->kind) && other != where;
 }
 
 void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
@@ -419,6 +431,7 @@ void gba_where_text(const gba_where_process_t *process, char *text, size_t len)
     if (0 == process->count)
         used = add(text, len, used, "waits in no barrier");
     if (0 == process->count && GBA_WHERE_NONE != last->kind)
-        (void)add(text, len, used, "; it has waited last in barrier %llu of %s, until %llu s ago",
+        (void)add(text, len, used, "; it has waited last %s barrier %llu of %s, until %llu s ago",
+                  GBA_WHERE_AGREEMENT == last->kind ? "before" : "in",
                   (unsigned long long)last->number, last->name, seconds_since(last->since));
 }

@@ -9,6 +9,9 @@
  * beside a nonblocking barrier. Thread-safe. */
 void gba_where_look(void);
 
+/* As gba_where_leave, of a barrier that was not complete. */
+void gba_where_give_up(int number);
+
 /* Whether a process has not looked for so long that it is stopped, or computes beside a nonblocking
  * barrier. A process that waits looks many times in a second. */
 #define GBA_WHERE_AWAY_NS UINT64_C(2000000000)

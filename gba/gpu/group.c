@@ -31,7 +31,7 @@ static void release(struct gba_gpu_group *group)
             gba_word_store_release(&group->flags[i].word, group->sequence);
     /* Last: the program may abort the group in its function for log lines. */
     if (stall.reported)
-        gba_stall_end(&stall, group->own.name, gba_clock_ns());
+        gba_stall_end(&stall, group->own.name, true, gba_clock_ns());
 }
 
 /* No further round ends for a member. */

@@ -164,7 +164,8 @@ static void stalled_end(struct gba_team *team)
 
     /* Not the name of now: the communicator may have ended. */
     if (0 != stall->number)
-        gba_stall_end(stall, stall->place.name, gba_clock_ns());
+        gba_stall_end(stall, stall->place.name, gba_team_rounds(team) >= team->watchdog.round,
+                      gba_clock_ns());
 }
 
 void gba_watchdog_end(struct gba_team *team)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "gba/base/where.h"
 #include "gba/stall.h"
 #include "tests/suite.h"
 #include "tests/limit.h"
@@ -15,8 +16,8 @@
 
 static char job[128], lines[4096];
 static pid_t children[4];
-static uid_t child_user;  /* of the next child; 0: this one's */
-static bool child_leaves; /* the next child leaves its place */
+static uid_t child_user;                 /* of the next child; 0: this one's */
+static void (*child_leaves)(int number); /* the next child leaves its place so; NULL: it stays */
 
 static void keep(void *ctx, gba_log_level_t level, const char *line)
 {
@@ -39,8 +40,8 @@ static void child_start(uint32_t rank, const gba_where_t *place)
         gba_where_join(job, rank);
         if (place != NULL)
             number = gba_where_enter(place);
-        if (child_leaves)
-            gba_where_leave(number);
+        if (child_leaves != NULL)
+            child_leaves(number);
         if (0 == fork())
             usleep(100000); /* a copy of the page, which is not the process's own */
         else if (1 == write(ready[1], "x", 1))
@@ -142,8 +143,8 @@ TEST(test_report)
     assert_int_equal(seen.first, 0);
     gba_log_set(keep, NULL, GBA_LOG_WARN);
     gba_stall_report(&stall, &view, &seen, "", now + 2 * SECOND);
-    gba_stall_end(&stall, "work", now + 5 * SECOND);
-    gba_stall_end(&stall, "work", now + 5 * SECOND); /* says it once */
+    gba_stall_end(&stall, "work", true, now + 5 * SECOND);
+    gba_stall_end(&stall, "work", true, now + 5 * SECOND); /* says it once */
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     snprintf(expected, sizeof expected,
              "work: barrier 7 (fallback) stalled for 2 s: 2 of 5 members have arrived (1 not "
@@ -301,18 +302,18 @@ TEST(test_computes)
     children_end();
 }
 
-/* A member that agrees with the others before this barrier has not arrived, but at the agreement.
- * It has left no barrier when that ends. */
+/* A member that waits in the agreement before this barrier has not arrived, but in the agreement
+ * and in earlier barriers. One that has left the agreement shows that all have come to it. */
 TEST(test_agreement)
 {
     const uint64_t now = gba_clock_ns();
     const gba_where_t place = {
         .id = 9, .number = 7, .since = now, .kind = GBA_WHERE_AGREEMENT, .name = "work"};
-    const gba_stall_view_t view = {.name = "work", .size = 3, .name_member = name_rank, .job = job};
+    const gba_stall_view_t view = {.name = "work", .size = 4, .name_member = name_rank, .job = job};
     const struct {
         uint64_t number;
         gba_where_kind_t kind;
-        uint32_t missing; /* rank 2 is */
+        uint32_t missing; /* rank 2, which has left nothing, and perhaps rank 1 */
     } stalled[] = {
         {6, GBA_WHERE_BARRIER, 1}, {7, GBA_WHERE_AGREEMENT, 1}, {7, GBA_WHERE_BARRIER, 2}};
     char expected[256];
@@ -320,25 +321,31 @@ TEST(test_agreement)
     gba_stall_seen_t seen;
 
     snprintf(job, sizeof job, "agreement-%d", (int)getpid());
-    lines[0] = '\0';
     child_start(1, &place);
-    child_leaves = true;
+    child_leaves = gba_where_give_up;
     child_start(2, &place);
-    child_leaves = false;
-    for (unsigned i = 0; i < 3; i++) {
-        gba_stall_begin(&stall, stalled[i].number, 0, 0, now);
+    for (unsigned i = 0; i < 6; i++) {
+        if (3 == i) {
+            child_leaves = gba_where_leave;
+            child_start(3, &place);
+            child_leaves = NULL;
+        }
+        gba_stall_begin(&stall, stalled[i % 3].number, 0, 0, now);
         stall.place.id = 9;
-        stall.place.kind = stalled[i].kind;
+        stall.place.kind = stalled[i % 3].kind;
         gba_stall_see(&stall, &view, &seen);
-        assert_int_equal(seen.missing, stalled[i].missing);
+        assert_int_equal(seen.missing, i < 3 ? stalled[i].missing : 5 == i ? 3 : 0);
     }
+    lines[0] = '\0';
     gba_log_set(keep, NULL, GBA_LOG_WARN);
     gba_stall_places(&stall, &view);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     snprintf(expected, sizeof expected,
              "work: rank 1 on h (pid %d): waits in barrier 7 of work for 0 s\n"
-             "work: rank 2 on h (pid %d): waits in no barrier\n",
-             (int)children[1], (int)children[2]);
+             "work: rank 2 on h (pid %d): waits in no barrier\n"
+             "work: rank 3 on h (pid %d): waits in no barrier; it has waited last before barrier 7 "
+             "of work, until 0 s ago\n",
+             (int)children[1], (int)children[2], (int)children[3]);
     assert_string_equal(lines, expected);
     children_end();
 }
@@ -360,9 +367,9 @@ TEST(test_left)
     child_start(2, NULL);
     gba_stall_begin(&stall, 7, 0, 0, now);
     stall.place.id = 9;
-    child_leaves = true;
+    child_leaves = gba_where_leave;
     child_start(3, &place); /* that may have been an agreement only */
-    child_leaves = false;
+    child_leaves = NULL;
     place.kind = GBA_WHERE_BARRIER;
     child_start(1, &place);
     gba_stall_see(&stall, &view, &seen);
@@ -370,9 +377,9 @@ TEST(test_left)
     assert_int_equal(seen.unknown, 1); /* rank 4 has no process here */
     kill(children[3], SIGKILL);
     waitpid(children[3], NULL, 0);
-    child_leaves = true;
+    child_leaves = gba_where_leave;
     child_start(3, &place);
-    child_leaves = false;
+    child_leaves = NULL;
     usleep(2100000); /* as if rank 1 was stopped */
     gba_stall_see(&stall, &view, &seen);
     assert_int_equal(seen.arrived, 5);

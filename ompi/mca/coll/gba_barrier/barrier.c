@@ -20,7 +20,7 @@ static int barrier_fallback(gba_coll_module_t *module)
     gba_common_stall_begin(&module->base, "fallback", GBA_WHERE_BARRIER,
                            gba_common_number(&module->base) + 1);
     rc = gba_coll_fallback_barrier(module);
-    gba_common_stall_end(&module->base);
+    gba_common_stall_end(&module->base, OMPI_SUCCESS == rc);
     module->base.fallbacks++;
     return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;
 }

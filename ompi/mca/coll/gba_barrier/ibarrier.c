@@ -99,7 +99,7 @@ static void queue_finish(gba_coll_module_t *module, int error, struct turn *turn
 {
     gba_coll_request_t *request = module->queue;
 
-    gba_common_stall_end(&module->base);
+    gba_common_stall_end(&module->base, MPI_SUCCESS == error);
     module->begun = false;
     module->queue = request->next;
     if (module->queue == NULL)

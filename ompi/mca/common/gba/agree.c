@@ -148,7 +148,7 @@ static gba_status_t agree_follow(struct gba_common_module *m, gba_team_t *team)
  * barrier as well, and reports the error. */
 static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, gba_team_t *team)
 {
-    gba_common_stall_end(m);
+    gba_common_stall_end(m, GBA_OK == status);
     if (GBA_OK == status)
         status = agree_follow(m, team);
     else if (m->team != NULL)

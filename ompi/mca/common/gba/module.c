@@ -69,7 +69,7 @@ static void counts_add(struct gba_common_counts *sum, const struct gba_common_mo
 
 void gba_common_module_close(struct gba_common_module *m)
 {
-    gba_common_stall_end(m); /* of an agreement that progress would have ended */
+    gba_common_stall_end(m, false); /* of an agreement that progress would have ended */
     opal_mutex_lock(&gba_common.lock);
     if (m->link != NULL) {
         counts_add(&gba_common.retired, m);

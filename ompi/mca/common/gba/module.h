@@ -240,7 +240,7 @@ void gba_common_name_member(void *m, uint32_t member, char *text, size_t len);
  * different modules. */
 void gba_common_stall_begin(struct gba_common_module *m, const char *what, gba_where_kind_t kind,
                             uint64_t number);
-void gba_common_stall_end(struct gba_common_module *m);
+void gba_common_stall_end(struct gba_common_module *m, bool complete);
 
 /* For gba_runtime_t: the place of a barrier; and end the job, because a barrier has stalled for
  * abort_after. */

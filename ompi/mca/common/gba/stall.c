@@ -19,10 +19,18 @@ static struct {
     bool registered;
 } stalls;
 
+void gba_common_stall_place(void *module, gba_where_t *place)
+{
+    const struct gba_common_module *m = module;
+
+    place->id = gba_common_framework.id(m->owner) + 1; /* that of MPI_COMM_WORLD is 0 */
+    gba_common_framework.name_team(m->owner, place->name, sizeof place->name);
+}
+
 /* Of the members that wait on a host, the one that has waited longest reports. (All of them read
  * the pages for that. A file that the first one makes would cost less, but a later communicator of
  * the same number would find it.) */
-static void stall_report(struct gba_common_module *m, uint64_t now)
+static void stall_look(struct gba_common_module *m, uint64_t now)
 {
     const gba_stall_view_t view = {.name = m->stall.watch.place.name,
                                    .path = m->stall.what,
@@ -33,21 +41,8 @@ static void stall_report(struct gba_common_module *m, uint64_t now)
                                    .name_member = gba_common_name_member,
                                    .job = gba_common.job,
                                    .process = gba_common_process};
-    gba_stall_seen_t seen;
 
-    gba_stall_see(&m->stall.watch, &view, &seen);
-    if (seen.first == m->rank)
-        gba_stall_report(&m->stall.watch, &view, &seen,
-                         0 == seen.missing ? "; no member that this process sees is missing" : "",
-                         now);
-}
-
-void gba_common_stall_place(void *module, gba_where_t *place)
-{
-    const struct gba_common_module *m = module;
-
-    place->id = gba_common_framework.id(m->owner) + 1; /* that of MPI_COMM_WORLD is 0 */
-    gba_common_framework.name_team(m->owner, place->name, sizeof place->name);
+    gba_stall_watch(&m->stall.watch, &view, gba_common_stall_place, now);
 }
 
 static int stalls_look(void)
@@ -63,8 +58,7 @@ static int stalls_look(void)
     now = gba_clock_ns(); /* not before a thread that has begun to wait in the meantime */
     gba_word_store_relaxed(&stalls.due, now + LOOK_NS);
     for (struct gba_common_module *m = stalls.first; m != NULL; m = m->stall.next) {
-        if (gba_stall_look(&m->stall.watch, now, gba_common_stall_place, m))
-            stall_report(m, now);
+        stall_look(m, now);
         ends |= gba_stall_ends(&m->stall.watch, now);
     }
     opal_mutex_unlock(&gba_common.lock);
@@ -101,7 +95,7 @@ void gba_common_stall_begin(struct gba_common_module *m, const char *what, gba_w
     (void)gba_word_add_relaxed(&stalls.waiting, 1);
 }
 
-void gba_common_stall_end(struct gba_common_module *m)
+void gba_common_stall_end(struct gba_common_module *m, bool complete)
 {
     struct gba_common_module **link = &stalls.first;
 
@@ -115,7 +109,7 @@ void gba_common_stall_end(struct gba_common_module *m)
     m->stall.what = NULL;
     opal_mutex_unlock(&gba_common.lock);
     if (0 != m->stall.watch.number)
-        gba_stall_end(&m->stall.watch, m->stall.watch.place.name, gba_clock_ns());
+        gba_stall_end(&m->stall.watch, m->stall.watch.place.name, complete, gba_clock_ns());
 }
 
 void gba_common_stall_close(void)

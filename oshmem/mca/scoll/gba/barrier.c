@@ -53,7 +53,7 @@ static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, lon
                            gba_common_number(&module->base) + 1);
     module->base.fallbacks++;
     rc = barrier_fallback(module, set, pSync, alg);
-    gba_common_stall_end(&module->base);
+    gba_common_stall_end(&module->base, OSHMEM_SUCCESS == rc);
     barrier_note(module, pSync, alg);
     if (OSHMEM_SUCCESS == rc)
         status = gba_common_fallback_end(&module->base);
