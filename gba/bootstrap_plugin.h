@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Of this header: libgba_bootstrap refuses a plug-in of another version. */
-#define GBA_BOOT_PLUGIN_VERSION 3u
+#define GBA_BOOT_PLUGIN_VERSION 4u
 #define GBA_BOOT_PLUGIN_SYMBOL  "gba_boot_plugin"
 
 /* The length of a message, with its end. */
@@ -55,6 +55,10 @@ typedef struct gba_boot_ops {
 typedef struct gba_boot_backend {
     const struct gba_boot_ops *ops;
     uint32_t rank, size; /* of this member; number of members, 1 to 65536 */
+    /* To be called ten times a second or more while an operation waits for other members: it
+     * reports those that are missing. Set by libgba_bootstrap; NULL: there is nothing to do. */
+    void (*look)(void *ctx);
+    void *look_ctx; /* its argument */
 } gba_boot_backend_t;
 
 /* A plug-in: the type of the symbol `gba_boot_plugin`. */

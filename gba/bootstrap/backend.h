@@ -46,6 +46,10 @@ bool gba_boot_same_host(const gba_bootstrap_t *bootstrap, uint32_t rank);
 const char *gba_boot_place(const gba_bootstrap_t *bootstrap);
 uint32_t gba_boot_process(const gba_bootstrap_t *bootstrap, uint32_t rank);
 
+/* Call look(ctx) while an operation of the exchange waits; NULL: nothing. By the thread that makes
+ * the operations. */
+void gba_boot_look(gba_bootstrap_t *bootstrap, void (*look)(void *ctx), void *ctx);
+
 /* Whether members are on different hosts, or in containers without common memory. The same on all.
  */
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap);

@@ -242,6 +242,7 @@ gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_
     status = gba_boot_open(attr == NULL ? &defaults : attr, &b->backend, b->message);
     if (GBA_OK != status)
         goto discard;
+    gba_boot_look(b, NULL, NULL); /* the plug-in need not know of it */
     b->oob = (gba_oob_t){.ctx = b,
                          .rank = b->backend->rank,
                          .size = b->backend->size,
@@ -304,6 +305,12 @@ const char *gba_boot_place(const gba_bootstrap_t *bootstrap)
     mine = '\0' == mine[0] ? bootstrap->job : mine;
     job = gba_where_own(&unused);
     return job != NULL && 0 == strcmp(job, mine) ? job : NULL;
+}
+
+void gba_boot_look(gba_bootstrap_t *bootstrap, void (*look)(void *ctx), void *ctx)
+{
+    bootstrap->backend->look_ctx = ctx;
+    bootstrap->backend->look = look;
 }
 
 bool gba_boot_apart(const gba_bootstrap_t *bootstrap)

@@ -20,6 +20,8 @@
  * ranks. */
 #define GRACE_NS 10000000000u
 
+#define LOOK_MS 100 /* between two looks at a stall */
+
 struct member {
     struct gba_boot_backend base;
     struct gba_descriptor socket;
@@ -41,6 +43,21 @@ static gba_status_t connection_failed(const struct member *m, gba_status_t statu
         snprintf(message, GBA_BOOT_MESSAGE,
                  "the root of the unique id at %s has closed the connection", m->root);
     return status;
+}
+
+/* Wait for the first byte of a reply, without reading it. */
+static gba_status_t wait_for_reply(const struct member *m, uint64_t deadline)
+{
+    struct pollfd poller = {.fd = m->socket.number, .events = POLLIN};
+    char byte;
+
+    while (poll(&poller, 1, m->base.look != NULL ? LOOK_MS : gba_boot_poll_ms(deadline)) <= 0) {
+        if (0 != deadline && gba_clock_ns() >= deadline)
+            return GBA_ERR_TIMEOUT;
+        if (m->base.look != NULL)
+            m->base.look(m->base.look_ctx);
+    }
+    return 1 == recv(gba_descriptor_number(&m->socket), &byte, 1, MSG_PEEK) ? GBA_OK : GBA_ERR_OOB;
 }
 
 /* Read the header of a reply. If the reply is an error, read its text and return its status. */
@@ -78,6 +95,8 @@ static gba_status_t call(struct member *m, const struct gba_boot_request *reques
     status = gba_boot_write(&m->socket, packed, sizeof packed, deadline);
     if (GBA_OK == status)
         status = gba_boot_write(&m->socket, in, in_bytes, deadline);
+    if (GBA_OK == status && GBA_ERR_TIMEOUT == wait_for_reply(m, deadline))
+        status = GBA_ERR_TIMEOUT;
     if (GBA_ERR_TIMEOUT == status)
         return connection_failed(m, status, message);
     /* If the root has closed the connection, it may have sent the reason before. */
@@ -176,18 +195,6 @@ static gba_status_t connect_root(struct member *m, const struct gba_boot_address
                                  "GBA_BOOTSTRAP_IFNAME where it is made"
                                : "");
     return ETIMEDOUT == error ? GBA_ERR_TIMEOUT : GBA_ERR_OOB;
-}
-
-/* Wait for the first byte of a reply, without reading it. */
-static gba_status_t wait_for_reply(const struct member *m, uint64_t deadline)
-{
-    struct pollfd poller = {.fd = m->socket.number, .events = POLLIN};
-    char byte;
-
-    while (poll(&poller, 1, gba_boot_poll_ms(deadline)) <= 0)
-        if (0 != deadline && gba_clock_ns() >= deadline)
-            return GBA_ERR_TIMEOUT;
-    return 1 == recv(gba_descriptor_number(&m->socket), &byte, 1, MSG_PEEK) ? GBA_OK : GBA_ERR_OOB;
 }
 
 /* Send the secret, and wait for the reply that all members have joined. */

@@ -67,29 +67,51 @@ static gba_status_t call_timeout(uint32_t size, uint64_t timeout, char *message)
     return GBA_ERR_TIMEOUT;
 }
 
+/* Wait for a collective that was started with `error`. limit: ns; 0: none. done: false: it takes
+ * longer. */
+static int await(const struct over_mpi *m, int error, MPI_Request *request, uint64_t limit,
+                 int *done)
+{
+    const uint64_t end = gba_clock_ns() + limit;
+
+    *done = 0;
+    while (MPI_SUCCESS == error) {
+        error = MPI_Test(request, done, MPI_STATUS_IGNORE);
+        if (*done || (0 != limit && gba_clock_ns() > end))
+            break;
+        if (m->base.look != NULL)
+            m->base.look(m->base.look_ctx);
+        sched_yield();
+    }
+    return error;
+}
+
 /* Wait until all members are in this call, and compare their calls. */
 static gba_status_t enter_call(struct over_mpi *m, const struct call *call, char *message)
 {
-    uint64_t end = gba_clock_ns() + m->timeout;
-    int bytes = (int)sizeof m->mine, done = 0;
+    int bytes = (int)sizeof m->mine, done, error;
     MPI_Request request;
-    int error;
 
     m->mine = *call;
     error = MPI_Iallgather(&m->mine, bytes, MPI_BYTE, m->calls, bytes, MPI_BYTE, m->comm, &request);
-    while (MPI_SUCCESS == error && !done) {
-        error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done || MPI_SUCCESS != error)
-            break;
-        if (0 != m->timeout && gba_clock_ns() > end) {
-            m->abandoned = true; /* a collective cannot be cancelled */
-            return call_timeout(m->base.size, m->timeout, message);
-        }
-        sched_yield();
-    }
+    error = await(m, error, &request, m->timeout, &done);
     if (MPI_SUCCESS != error)
         return failed("MPI_Iallgather", error, message);
+    if (!done) {
+        m->abandoned = true; /* a collective cannot be cancelled */
+        return call_timeout(m->base.size, m->timeout, message);
+    }
     return calls_match(m->calls, m->base.size, message);
+}
+
+/* Wait for the data of a call, whose memory is the caller's. All members are in the call. */
+static gba_status_t finish_call(const struct over_mpi *m, const char *what, int error,
+                                MPI_Request *request, char *message)
+{
+    int done;
+
+    error = await(m, error, request, 0, &done);
+    return MPI_SUCCESS == error ? GBA_OK : failed(what, error, message);
 }
 
 static gba_status_t mpi_gather(struct gba_boot_backend *self, const void *in, void *out,
@@ -97,12 +119,13 @@ static gba_status_t mpi_gather(struct gba_boot_backend *self, const void *in, vo
 {
     struct over_mpi *m = (struct over_mpi *)self;
     gba_status_t status = enter_call(m, &(struct call){.kind = 1, .bytes = bytes}, message);
+    MPI_Request request;
     int error;
 
     if (GBA_OK != status || 0 == bytes)
         return status;
-    error = MPI_Allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, m->comm);
-    return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Allgather", error, message);
+    error = MPI_Iallgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, m->comm, &request);
+    return finish_call(m, "MPI_Iallgather", error, &request, message);
 }
 
 static gba_status_t mpi_bcast(struct gba_boot_backend *self, void *buffer, size_t bytes,
@@ -111,12 +134,13 @@ static gba_status_t mpi_bcast(struct gba_boot_backend *self, void *buffer, size_
     struct over_mpi *m = (struct over_mpi *)self;
     gba_status_t status =
         enter_call(m, &(struct call){.kind = 2, .bytes = bytes, .root = root}, message);
+    MPI_Request request;
     int error;
 
     if (GBA_OK != status || 0 == bytes)
         return status;
-    error = MPI_Bcast(buffer, (int)bytes, MPI_BYTE, (int)root, m->comm);
-    return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Bcast", error, message);
+    error = MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, (int)root, m->comm, &request);
+    return finish_call(m, "MPI_Ibcast", error, &request, message);
 }
 
 static gba_status_t mpi_min(struct gba_boot_backend *self, uint64_t *words, uint32_t count,
@@ -124,12 +148,14 @@ static gba_status_t mpi_min(struct gba_boot_backend *self, uint64_t *words, uint
 {
     struct over_mpi *m = (struct over_mpi *)self;
     gba_status_t status = enter_call(m, &(struct call){.kind = 3, .bytes = count}, message);
+    MPI_Request request;
     int error;
 
     if (GBA_OK != status)
         return status;
-    error = MPI_Allreduce(MPI_IN_PLACE, words, (int)count, MPI_UINT64_T, MPI_MIN, m->comm);
-    return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Allreduce", error, message);
+    error =
+        MPI_Iallreduce(MPI_IN_PLACE, words, (int)count, MPI_UINT64_T, MPI_MIN, m->comm, &request);
+    return finish_call(m, "MPI_Iallreduce", error, &request, message);
 }
 
 static void leave_mpi(void)

@@ -12,9 +12,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "gba/base/clock.h"
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/settings.h"
 #include "gba/stall.h"
+
+#define LOOK_NS 100000000u /* between two looks at a stall */
 
 struct launched {
     struct gba_boot_backend base;
@@ -79,20 +82,34 @@ static struct fence *fence_new(void)
     return fence;
 }
 
-/* Wait until the fence is done. Returns false on a timeout; the callback then frees the fence. */
-static bool fence_wait(struct fence *fence, uint64_t timeout)
+/* Wait for LOOK_NS at most, with the lock held. */
+static void fence_nap(struct fence *fence)
 {
-    struct timespec end;
-    bool done;
-    int error = 0;
+    const uint64_t until = gba_clock_ns() + LOOK_NS;
+    const struct timespec end = {.tv_sec = (time_t)(until / 1000000000u),
+                                 .tv_nsec = (long)(until % 1000000000u)};
 
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)(timeout / 1000000000u);
+    while (!fence->done && ETIMEDOUT != pthread_cond_timedwait(&fence->changed, &fence->lock, &end))
+        ;
+}
+
+/* Wait until the fence is done. Returns false on a timeout; the callback then frees the fence. */
+static bool fence_wait(const struct launched *l, struct fence *fence)
+{
+    const uint64_t end = gba_clock_ns() + l->timeout;
+    bool done;
+
     pthread_mutex_lock(&fence->lock);
-    while (!fence->done && ETIMEDOUT != error)
-        error = 0 == timeout ? pthread_cond_wait(&fence->changed, &fence->lock)
-                             : pthread_cond_timedwait(&fence->changed, &fence->lock, &end);
-    done = fence->done;
+    for (;;) {
+        fence_nap(fence);
+        done = fence->done;
+        if (done || (0 != l->timeout && gba_clock_ns() >= end))
+            break;
+        pthread_mutex_unlock(&fence->lock);
+        if (l->base.look != NULL)
+            l->base.look(l->base.look_ctx);
+        pthread_mutex_lock(&fence->lock);
+    }
     fence->abandoned = !done;
     pthread_mutex_unlock(&fence->lock);
     return done;
@@ -124,7 +141,7 @@ static gba_status_t fence(const struct launched *l, char *message)
         return PMIX_OPERATION_SUCCEEDED == status ? GBA_OK
                                                   : failed("PMIx_Fence_nb", status, message);
     }
-    if (!fence_wait(fence, l->timeout)) {
+    if (!fence_wait(l, fence)) {
         snprintf(message, GBA_BOOT_MESSAGE,
                  "timeout: some of the %u members did not come within %u seconds "
                  "(GBA_BOOTSTRAP_TIMEOUT)",

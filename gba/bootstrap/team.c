@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/clock.h"
 #include "gba/bootstrap.h"
 #include "gba/bootstrap/backend.h"
+#include "gba/bootstrap/settings.h"
 #include "gba/gba.h"
 #include "gba/stall.h"
 
@@ -19,6 +21,9 @@
  * byte that is 1 if the member has completed the barrier. The length is odd, so that no other call
  * matches by chance. */
 #define NOTICE_BYTES (sizeof(uint64_t) + sizeof(gba_notification_t) + 1)
+
+/* Time for a member to open the choices beside its device, ns: that which one device has. */
+#define OTHERS_NS UINT64_C(10000000000)
 
 struct boot_team {
     gba_bootstrap_t *bootstrap;
@@ -28,11 +33,13 @@ struct boot_team {
     gba_device_choices_t choices;                  /* none, if the user set device_path */
     bool choose;                                   /* a member has several choices */
     gba_device_t *device;                          /* the chosen one; NULL: it cannot be opened */
-    gba_device_t *devices[GBA_DEVICE_CHOICES_MAX]; /* by choice, once `opened` */
+    gba_device_t *devices[GBA_DEVICE_CHOICES_MAX]; /* the other ones by choice, once `opened` */
     bool opened;
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
+    uint64_t fallbacks;        /* barriers that were made by the exchange */
+    gba_stall_t stall;         /* of the exchange */
     void *gathered;            /* for what all members pass in one call */
     gba_notification_t latest; /* of this member; zeros before an agreement */
 };
@@ -126,24 +133,48 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     return status;
 }
 
-static gba_status_t device_open(const struct boot_team *team, const char *path,
+/* timeout_ms: as in gba_device_attr_t. */
+static gba_status_t device_open(const struct boot_team *team, const char *path, uint32_t timeout_ms,
                                 gba_device_t **device)
 {
     const gba_device_attr_t attr = {.job = gba_bootstrap_job(team->bootstrap),
-                                    .key_file = team->params.switch_key_file};
+                                    .key_file = team->params.switch_key_file,
+                                    .timeout_ms = timeout_ms};
 
     return gba_global_device_get(path, &attr, device);
 }
 
-/* The devices of a member with several choices, opened at the first call. */
+/* Open all choices but the chosen one. The other members wait meanwhile, so each choice has an
+ * equal part of the time that is left: OTHERS_NS, or half of the time that a call of the exchange
+ * may take. */
+static void others_open(struct boot_team *team)
+{
+    uint64_t limit = 0, began = gba_clock_ns(), spent = 0;
+    char unused[160];
+
+    if (GBA_OK != gba_boot_env_timeout(&limit, unused, sizeof unused) || 0 == limit ||
+        limit / 2 > OTHERS_NS)
+        limit = 2 * OTHERS_NS;
+    for (uint32_t i = 0; i < team->choices.count; i++) {
+        const uint64_t left = spent < limit / 2 ? limit / 2 - spent : 0;
+
+        if (0 != strcmp(team->choices.list[i].path, team->params.device_path))
+            (void)device_open(team, team->choices.list[i].path,
+                              (uint32_t)(left / (team->choices.count - i) / 1000000u) + 1,
+                              &team->devices[i]);
+        spent = gba_clock_ns() - began;
+    }
+    team->opened = true;
+}
+
+/* The other devices of a member with several choices, opened at the first call. */
 static uint32_t devices_get(void *ctx, gba_device_t **list, uint32_t max)
 {
     struct boot_team *team = ctx;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < team->choices.count && !team->opened; i++)
-        (void)device_open(team, team->choices.list[i].path, &team->devices[i]);
-    team->opened = true;
+    if (!team->opened)
+        others_open(team);
     for (uint32_t i = 0; i < team->choices.count && count < max; i++)
         if (team->devices[i] != NULL)
             list[count++] = team->devices[i];
@@ -155,20 +186,80 @@ static void device_get(struct boot_team *team)
 {
     gba_team_attr_t *attr = &team->attr;
 
-    attr->device_status = device_open(team, team->params.device_path, &team->device);
+    attr->device_status = device_open(team, team->params.device_path, 0, &team->device);
     attr->device = team->device;
-    if (team->choices.count < 2)
+    if (attr->device == NULL && 0 != devices_get(team, &attr->device, 1))
+        attr->device_status = GBA_OK;
+    if (attr->device == NULL || team->choices.count < 2)
         return;
     attr->devices = devices_get;
     attr->devices_ctx = team;
-    if (attr->device == NULL && 0 != devices_get(team, &attr->device, 1))
-        attr->device_status = GBA_OK;
 }
 
 static void agreement_begin(struct boot_team *team)
 {
     team->attr.id = gba_bootstrap_team_id();
     team->latest = (gba_notification_t){0};
+}
+
+static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    const gba_oob_t *oob = ((struct boot_team *)ctx)->oob;
+
+    oob->name_member(oob->ctx, rank, text, len);
+}
+
+static void runtime_place(void *ctx, gba_where_t *place)
+{
+    const struct boot_team *team = ctx;
+
+    place->id = gba_boot_number(team->bootstrap) + team->number;
+    if (1 == team->number)
+        snprintf(place->name, sizeof place->name, "%s", team->attr.name);
+    else
+        snprintf(place->name, sizeof place->name, "%s (team %llu)", team->attr.name,
+                 (unsigned long long)team->number);
+}
+
+static uint32_t runtime_process(void *ctx, uint32_t rank)
+{
+    return gba_boot_process(((struct boot_team *)ctx)->bootstrap, rank);
+}
+
+static void exchange_look(void *ctx)
+{
+    struct boot_team *team = ctx;
+    const gba_stall_view_t view = {.name = team->stall.place.name,
+                                   .path = "exchange",
+                                   .of = "members",
+                                   .ctx = team,
+                                   .size = team->oob->size,
+                                   .rank = team->oob->rank,
+                                   .name_member = runtime_name_member,
+                                   .job = gba_boot_place(team->bootstrap),
+                                   .process = runtime_process};
+
+    gba_stall_watch(&team->stall, &view, runtime_place, gba_clock_ns());
+}
+
+/* Watch the exchange, in which a barrier, or an agreement before one, may stall. */
+static void exchange_begin(struct boot_team *team, gba_where_kind_t kind)
+{
+    gba_team_stats_t stats = {.rounds = 0};
+
+    if (team->team != NULL)
+        gba_team_stats(team->team, &stats);
+    gba_stall_begin(&team->stall, stats.rounds + team->fallbacks + 1,
+                    (uint64_t)team->params.stuck_after * 1000000000u, 0, gba_clock_ns());
+    team->stall.place.kind = kind;
+    gba_boot_look(team->bootstrap, exchange_look, team);
+}
+
+static void exchange_end(struct boot_team *team, gba_status_t status)
+{
+    gba_boot_look(team->bootstrap, NULL, NULL);
+    if (0 != team->stall.number)
+        gba_stall_end(&team->stall, team->stall.place.name, GBA_OK == status, gba_clock_ns());
 }
 
 static gba_status_t mixed(struct boot_team *team)
@@ -182,9 +273,8 @@ static gba_status_t mixed(struct boot_team *team)
  * Wait for all members, over the exchange, and find out whether all are in calls of this team. Two
  * threads that make barriers of two teams would else take one for the other, on some members.
  */
-static gba_status_t members_meet(void *ctx)
+static gba_status_t members_meet(struct boot_team *team)
 {
-    struct boot_team *team = ctx;
     const gba_oob_t *oob = team->oob;
     const uint64_t *numbers = team->gathered;
     gba_status_t status = oob->allgather(oob->ctx, &team->number, team->gathered, sizeof *numbers);
@@ -250,51 +340,54 @@ static int runtime_progress(void *ctx)
     return gba_bootstrap_progress(((struct boot_team *)ctx)->bootstrap);
 }
 
-static void runtime_name_member(void *ctx, uint32_t rank, char *text, size_t len)
-{
-    const gba_oob_t *oob = ((struct boot_team *)ctx)->oob;
-
-    oob->name_member(oob->ctx, rank, text, len);
-}
-
-static void runtime_place(void *ctx, gba_where_t *place)
-{
-    const struct boot_team *team = ctx;
-
-    place->id = gba_boot_number(team->bootstrap) + team->number;
-    if (1 == team->number)
-        snprintf(place->name, sizeof place->name, "%s", team->attr.name);
-    else
-        snprintf(place->name, sizeof place->name, "%s (team %llu)", team->attr.name,
-                 (unsigned long long)team->number);
-}
-
-static uint32_t runtime_process(void *ctx, uint32_t rank)
-{
-    return gba_boot_process(((struct boot_team *)ctx)->bootstrap, rank);
-}
-
 /* One call of the exchange. A member that has completed the barrier makes none: it makes the next
  * one in its next barrier, or before an agreement. */
 static gba_status_t runtime_notify(void *ctx, bool complete)
 {
+    struct boot_team *team = ctx;
+    gba_status_t status;
     bool unused;
 
-    return complete ? GBA_OK : notices_exchange(ctx, false, &unused);
+    if (complete)
+        return GBA_OK;
+    exchange_begin(team, GBA_WHERE_BARRIER);
+    status = notices_exchange(team, false, &unused);
+    exchange_end(team, status);
+    return status;
+}
+
+static gba_status_t runtime_fallback(void *ctx)
+{
+    struct boot_team *team = ctx;
+    gba_status_t status;
+
+    exchange_begin(team, GBA_WHERE_BARRIER);
+    status = members_meet(team);
+    exchange_end(team, status);
+    team->fallbacks++;
+    return status;
 }
 
 static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *attr, gba_oob_t *oob)
 {
     struct boot_team *team = ctx;
-    gba_status_t status = notices_meet(team);
+    gba_status_t status;
 
     (void)due;
+    exchange_begin(team, GBA_WHERE_AGREEMENT);
+    status = notices_meet(team);
     if (GBA_OK == status)
         status = members_meet(team);
     agreement_begin(team);
     *attr = team->attr;
     *oob = *team->oob;
     return status;
+}
+
+static void runtime_agreed(void *ctx, gba_due_t due, gba_status_t status)
+{
+    (void)due;
+    exchange_end(ctx, status);
 }
 
 /* Members may need this one in the last barrier, if the device dies. */
@@ -325,9 +418,10 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
                                    .oversubscribed = gba_bootstrap_oversubscribed(team->bootstrap),
                                    .runtime = {.ctx = team,
                                                .progress = runtime_progress,
-                                               .fallback = members_meet,
+                                               .fallback = runtime_fallback,
                                                .notify = runtime_notify,
                                                .prepare = runtime_prepare,
+                                               .agreed = runtime_agreed,
                                                .name_member = runtime_name_member,
                                                .place = runtime_place,
                                                .job = gba_boot_place(team->bootstrap),
@@ -343,7 +437,9 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
     team->attr.remote = team->remote;
     device_get(team);
     agreement_begin(team);
+    exchange_begin(team, GBA_WHERE_AGREEMENT);
     status = gba_team_create(&team->attr, team->oob, &team->team);
+    exchange_end(team, status);
     /* The other members are in the agreement: a call that does not match theirs fails on all. */
     if (GBA_ERR_NOMEM == status)
         (void)gba_bootstrap_barrier(team->bootstrap);
