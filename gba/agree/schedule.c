@@ -198,6 +198,8 @@ gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
 {
     if (team == NULL)
         return GBA_DUE_CREATE;
+    if (0 != gba_word_load_relaxed(&team->use.left)) /* an agreement has failed, or a barrier */
+        return GBA_DUE_NOTHING;
     if (gba_failover_leaves(team))
         return GBA_DUE_RECOVER;
     if (gba_team_barriers(team) >= team->renegotiation.due)

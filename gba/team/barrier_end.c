@@ -47,7 +47,7 @@ static gba_status_t end_notify(struct gba_team *team)
     const gba_runtime_t *runtime = &team->runtime;
     gba_status_t status = GBA_OK;
 
-    if (!gba_failover_failed(team) || runtime->notify == NULL)
+    if (!gba_failover_failed(team) || runtime->notify == NULL || gba_team_has_left(team))
         return GBA_OK;
     while (GBA_INPROGRESS == (status = runtime->notify(runtime->ctx, true)))
         gba_agree_idle(team);

@@ -193,6 +193,9 @@ TEST(test_end)
     assert_int_equal(calls.prepared, GBA_DUE_RECOVER);
     assert_int_equal(calls.agreed, GBA_DUE_RECOVER);
     assert_int_equal(gba_barrier_wait(team), GBA_ERR_STALE); /* it may be one that others count */
+    assert_int_equal(gba_team_due(team, true), GBA_DUE_NOTHING); /* they may have agreed */
+    assert_int_equal(gba_barrier_end(team, GBA_OK), GBA_OK);
+    assert_int_equal(calls.completed, 3);
     gba_failover_close(team);
     free(team);
 }
