@@ -182,12 +182,17 @@ static uint64_t member_since(const struct sight *sight, uint32_t member)
     const bool pages = sight->view->arrived == NULL;
     const gba_where_process_t *process = process_of(sight, member);
     const gba_where_t *mine = &sight->stall->place;
+    uint64_t since = UINT64_MAX;
 
-    if (member == sight->view->rank)
-        return pages ? mine->since : 0;
+    /* A process may have two places of one barrier: of its team, and of the exchange. */
     for (uint32_t i = 0; process != NULL && i < process->count; i++)
-        if (process->places[i].id == mine->id && process->places[i].number == mine->number)
-            return gba_where_away(process) ? UINT64_MAX : pages ? process->places[i].since : 0;
+        if (process->places[i].id == mine->id && process->places[i].number == mine->number &&
+            process->places[i].since < since)
+            since = process->places[i].since;
+    if (member == sight->view->rank)
+        return !pages ? 0 : since < mine->since ? since : mine->since;
+    if (UINT64_MAX != since)
+        return gba_where_away(process) ? UINT64_MAX : pages ? since : 0;
     return pages || (process != NULL && process->count < GBA_WHERE_MOST) ? UINT64_MAX : 0;
 }
 

@@ -123,7 +123,7 @@ static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores,
             core_report(cores, core, &stall, now);
     }
     if (stall.reported)
-        gba_stall_end(&stall, cores->name, true, gba_clock_ns());
+        gba_stall_end(&stall, cores->name, GBA_OK == status, gba_clock_ns());
     return status;
 }
 

@@ -68,9 +68,9 @@ gba_status_t gba_team_watch(gba_team_t *team)
     if (GBA_OK != status)
         return status;
     ended = group.sequence - (state->sequence - (team->under_way ? 1 : 0));
+    gba_word_store_release(&team->rounds, gba_team_rounds(team) + ended);
     if (0 != ended && team->under_way)
         gba_watchdog_end(team);
-    gba_word_store_release(&team->rounds, gba_team_rounds(team) + ended);
     team->under_way = gba_group_arrived(&group, GBA_ARRIVAL_MEMBER(state->low));
     state->sequence = group.sequence + (team->under_way ? 1 : 0);
     if (!team->under_way)

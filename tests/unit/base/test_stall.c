@@ -496,6 +496,41 @@ TEST(test_places)
     seen_of_own(2, gba_clock_ns(), 1, 0); /* of an earlier communicator with that number */
 }
 
+static uint32_t process_own_and_child(void *ctx, uint32_t member)
+{
+    (void)ctx;
+    return 0 == member ? 5 : 1;
+}
+
+/* A process waits in a barrier by its team, and then by an exchange: it has waited since the first
+ * of these, for itself as for the others. */
+TEST(test_two_places)
+{
+    const uint64_t now = gba_clock_ns();
+    gba_where_t place = {.id = 9, .number = 3, .kind = GBA_WHERE_BARRIER, .name = "work"};
+    const gba_stall_view_t view = {
+        .size = 2, .name_member = name_rank, .job = job, .process = process_own_and_child};
+    gba_stall_t stall;
+    gba_stall_seen_t seen;
+    int numbers[2];
+
+    gba_where_join(job, 5); /* as test_places has */
+    for (int i = 1; i >= 0; i--) {
+        place.since = now + 2u * (unsigned)i;
+        numbers[i] = gba_where_enter(&place);
+    }
+    place.since = now + 1;
+    child_start(1, &place);
+    gba_stall_begin(&stall, 3, 0, 0, now + 2);
+    stall.place.id = 9;
+    gba_stall_see(&stall, &view, &seen);
+    assert_int_equal(seen.arrived, 2);
+    assert_int_equal(seen.first, 0);
+    for (int i = 0; i < 2; i++)
+        gba_where_leave(numbers[i]);
+    children_end();
+}
+
 static gba_status_t take_text(void *ctx, const gba_where_process_t *process)
 {
     gba_where_text(process, ctx, 256);
