@@ -51,7 +51,13 @@ static gba_status_t wait_for_reply(const struct member *m, uint64_t deadline)
     struct pollfd poller = {.fd = m->socket.number, .events = POLLIN};
     char byte;
 
-    while (poll(&poller, 1, m->base.look != NULL ? LOOK_MS : gba_boot_poll_ms(deadline)) <= 0) {
+    for (;;) {
+        int ready = poll(&poller, 1, m->base.look != NULL ? LOOK_MS : gba_boot_poll_ms(deadline));
+
+        if (ready > 0)
+            break;
+        if (ready < 0 && EINTR != errno)
+            return GBA_ERR_OOB;
         if (0 != deadline && gba_clock_ns() >= deadline)
             return GBA_ERR_TIMEOUT;
         if (m->base.look != NULL)

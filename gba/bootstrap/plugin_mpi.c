@@ -16,7 +16,7 @@
 
 /* One call, as each member sends it to all before the data. */
 struct call {
-    uint64_t kind, bytes, root; /* kind: 1 gather, 2 broadcast, 3 minimum */
+    uint64_t kind, bytes, root; /* kind: 4 gather, 5 broadcast, 6 minimum, nonblocking */
 };
 
 struct over_mpi {
@@ -118,7 +118,7 @@ static gba_status_t mpi_gather(struct gba_boot_backend *self, const void *in, vo
                                size_t bytes, char *message)
 {
     struct over_mpi *m = (struct over_mpi *)self;
-    gba_status_t status = enter_call(m, &(struct call){.kind = 1, .bytes = bytes}, message);
+    gba_status_t status = enter_call(m, &(struct call){.kind = 4, .bytes = bytes}, message);
     MPI_Request request;
     int error;
 
@@ -133,7 +133,7 @@ static gba_status_t mpi_bcast(struct gba_boot_backend *self, void *buffer, size_
 {
     struct over_mpi *m = (struct over_mpi *)self;
     gba_status_t status =
-        enter_call(m, &(struct call){.kind = 2, .bytes = bytes, .root = root}, message);
+        enter_call(m, &(struct call){.kind = 5, .bytes = bytes, .root = root}, message);
     MPI_Request request;
     int error;
 
@@ -147,7 +147,7 @@ static gba_status_t mpi_min(struct gba_boot_backend *self, uint64_t *words, uint
                             char *message)
 {
     struct over_mpi *m = (struct over_mpi *)self;
-    gba_status_t status = enter_call(m, &(struct call){.kind = 3, .bytes = count}, message);
+    gba_status_t status = enter_call(m, &(struct call){.kind = 6, .bytes = count}, message);
     MPI_Request request;
     int error;
 

@@ -242,24 +242,31 @@ static void exchange_look(void *ctx)
     gba_stall_watch(&team->stall, &view, runtime_place, gba_clock_ns());
 }
 
-/* Watch the exchange, in which a barrier, or an agreement before one, may stall. */
+/* The barrier or agreement has ended. */
+static void exchange_end(struct boot_team *team, bool complete)
+{
+    gba_boot_look(team->bootstrap, NULL, NULL);
+    if (0 != team->stall.number)
+        gba_stall_end(&team->stall, team->stall.place.name, complete, gba_clock_ns());
+    team->stall.place.number = 0;
+}
+
+/* Watch the exchange, in which a barrier, or an agreement before one, may stall. After the death of
+ * a device a barrier takes several calls of the exchange. */
 static void exchange_begin(struct boot_team *team, gba_where_kind_t kind)
 {
     gba_team_stats_t stats = {.rounds = 0};
 
     if (team->team != NULL)
         gba_team_stats(team->team, &stats);
-    gba_stall_begin(&team->stall, stats.rounds + team->fallbacks + 1,
-                    (uint64_t)team->params.stuck_after * 1000000000u, 0, gba_clock_ns());
-    team->stall.place.kind = kind;
+    stats.rounds += team->fallbacks + 1;
+    if (stats.rounds != team->stall.place.number || kind != team->stall.place.kind) {
+        exchange_end(team, false);
+        gba_stall_begin(&team->stall, stats.rounds,
+                        (uint64_t)team->params.stuck_after * 1000000000u, 0, gba_clock_ns());
+        team->stall.place.kind = kind;
+    }
     gba_boot_look(team->bootstrap, exchange_look, team);
-}
-
-static void exchange_end(struct boot_team *team, gba_status_t status)
-{
-    gba_boot_look(team->bootstrap, NULL, NULL);
-    if (0 != team->stall.number)
-        gba_stall_end(&team->stall, team->stall.place.name, GBA_OK == status, gba_clock_ns());
 }
 
 static gba_status_t mixed(struct boot_team *team)
@@ -348,11 +355,15 @@ static gba_status_t runtime_notify(void *ctx, bool complete)
     gba_status_t status;
     bool unused;
 
-    if (complete)
+    if (complete) {
+        exchange_end(team, true);
         return GBA_OK;
+    }
     exchange_begin(team, GBA_WHERE_BARRIER);
     status = notices_exchange(team, false, &unused);
-    exchange_end(team, status);
+    gba_boot_look(team->bootstrap, NULL, NULL);
+    if (GBA_OK != status)
+        exchange_end(team, false);
     return status;
 }
 
@@ -363,7 +374,7 @@ static gba_status_t runtime_fallback(void *ctx)
 
     exchange_begin(team, GBA_WHERE_BARRIER);
     status = members_meet(team);
-    exchange_end(team, status);
+    exchange_end(team, GBA_OK == status);
     team->fallbacks++;
     return status;
 }
@@ -387,7 +398,7 @@ static gba_status_t runtime_prepare(void *ctx, gba_due_t due, gba_team_attr_t *a
 static void runtime_agreed(void *ctx, gba_due_t due, gba_status_t status)
 {
     (void)due;
-    exchange_end(ctx, status);
+    exchange_end(ctx, GBA_OK == status);
 }
 
 /* Members may need this one in the last barrier, if the device dies. */
@@ -439,7 +450,7 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
     agreement_begin(team);
     exchange_begin(team, GBA_WHERE_AGREEMENT);
     status = gba_team_create(&team->attr, team->oob, &team->team);
-    exchange_end(team, status);
+    exchange_end(team, GBA_OK == status);
     /* The other members are in the agreement: a call that does not match theirs fails on all. */
     if (GBA_ERR_NOMEM == status)
         (void)gba_bootstrap_barrier(team->bootstrap);
