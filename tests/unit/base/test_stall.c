@@ -302,44 +302,57 @@ TEST(test_computes)
     children_end();
 }
 
-/* A member that waits in the agreement before this barrier has not arrived, but in the agreement
- * and in earlier barriers. One that has left the agreement shows that all have come to it. */
-TEST(test_agreement)
+/* The members that are missing from three barriers, before and after one has left the agreement.
+ * The lines for the last one are kept. */
+static void agreement_see(uint32_t missing[6])
 {
+    static const struct {
+        uint64_t number;
+        gba_where_kind_t kind;
+    } stalled[] = {{6, GBA_WHERE_BARRIER}, {7, GBA_WHERE_AGREEMENT}, {7, GBA_WHERE_BARRIER}};
     const uint64_t now = gba_clock_ns();
     const gba_where_t place = {
         .id = 9, .number = 7, .since = now, .kind = GBA_WHERE_AGREEMENT, .name = "work"};
     const gba_stall_view_t view = {.name = "work", .size = 4, .name_member = name_rank, .job = job};
-    const struct {
-        uint64_t number;
-        gba_where_kind_t kind;
-        uint32_t missing; /* rank 2, which has left nothing, and perhaps rank 1 */
-    } stalled[] = {
-        {6, GBA_WHERE_BARRIER, 1}, {7, GBA_WHERE_AGREEMENT, 1}, {7, GBA_WHERE_BARRIER, 2}};
-    char expected[256];
     gba_stall_t stall;
     gba_stall_seen_t seen;
 
-    snprintf(job, sizeof job, "agreement-%d", (int)getpid());
+    lines[0] = '\0';
     child_start(1, &place);
     child_leaves = gba_where_give_up;
     child_start(2, &place);
     for (unsigned i = 0; i < 6; i++) {
-        if (3 == i) {
-            child_leaves = gba_where_leave;
+        child_leaves = gba_where_leave;
+        if (3 == i)
             child_start(3, &place);
-            child_leaves = NULL;
-        }
         gba_stall_begin(&stall, stalled[i % 3].number, 0, 0, now);
         stall.place.id = 9;
         stall.place.kind = stalled[i % 3].kind;
         gba_stall_see(&stall, &view, &seen);
-        assert_int_equal(seen.missing, i < 3 ? stalled[i].missing : 5 == i ? 3 : 0);
+        missing[i] = seen.missing;
     }
-    lines[0] = '\0';
+    child_leaves = NULL;
     gba_log_set(keep, NULL, GBA_LOG_WARN);
     gba_stall_places(&stall, &view);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
+}
+
+/* A member that waits in the agreement before this barrier has not arrived, but in the agreement
+ * and in earlier barriers. One that has left the agreement shows that all have come to it. Once
+ * more, if the machine was so slow that the member counts as one that does not look. */
+TEST(test_agreement)
+{
+    uint32_t missing[6];
+    char expected[512];
+    uint64_t began;
+
+    snprintf(job, sizeof job, "agreement-%d", (int)getpid());
+    do {
+        children_end();
+        began = gba_clock_ns();
+        agreement_see(missing);
+    } while (gba_clock_ns() - began > SECOND);
+    assert_memory_equal(missing, ((const uint32_t[]){1, 1, 2, 0, 0, 3}), sizeof missing);
     snprintf(expected, sizeof expected,
              "work: rank 1 on h (pid %d): waits in barrier 7 of work for 0 s\n"
              "work: rank 2 on h (pid %d): waits in no barrier\n"
@@ -388,10 +401,10 @@ TEST(test_left)
     gba_log_set(keep, NULL, GBA_LOG_WARN);
     gba_stall_places(&stall, &view);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    snprintf(expected, sizeof expected,
-             "rank 1 on h (pid %d): waits in barrier 7 of work for 2 s, without progress for 2 s\n",
+    snprintf(expected, sizeof expected, "rank 1 on h (pid %d): waits in barrier 7 of work for ",
              (int)children[1]);
     assert_non_null(strstr(lines, expected));
+    assert_non_null(strstr(lines, ", without progress for "));
     children_end();
 }
 
