@@ -102,6 +102,7 @@ typedef struct gba_stall {
     uint64_t end;    /* when the job ends, if the barrier has not, ns; UINT64_MAX: never */
     int number;      /* of the place, plus 1; 0: not yet; -1: it has none */
     bool reported;
+    bool all; /* at the last due report of gba_stall_watch all members had arrived */
 } gba_stall_t;
 
 /*
@@ -188,9 +189,9 @@ GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *vie
 
 /*
  * Look at a watched barrier of which only the status pages say who has arrived, as gba_stall_look,
- * and report it when that is due, unless another member does. stall: watched. view: its ctx is
- * also passed to name. name: as for gba_stall_look. now: ns. Thread-safe on different stalls. Not
- * collective.
+ * and report it when that is due, unless another member does. If all have arrived, the barrier may
+ * just end, so this is reported a second later. stall: watched. view: its ctx is also passed to
+ * name. name: as for gba_stall_look. now: ns. Thread-safe on different stalls. Not collective.
  */
 GBA_EXPORT void gba_stall_watch(gba_stall_t *stall, const gba_stall_view_t *view,
                                 void (*name)(void *ctx, gba_where_t *place), uint64_t now);

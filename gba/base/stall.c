@@ -18,6 +18,9 @@
 /* The job ends so much later if this member has not reported the stall, but another one has, ns. */
 #define END_NS UINT64_C(5000000000)
 
+/* If all members have arrived, a report comes so much later, ns: the barrier may just end. */
+#define ALL_NS UINT64_C(1000000000)
+
 /* A barrier is shown on the status page from then on: short for a person, long for a barrier. */
 #define SEEN_NS 100000000u
 
@@ -331,6 +334,12 @@ void gba_stall_watch(gba_stall_t *stall, const gba_stall_view_t *view,
     if (!gba_stall_look(stall, now, name, view->ctx))
         return;
     gba_stall_see(stall, view, &seen);
+    if (seen.arrived == view->size && !stall->all) {
+        stall->all = true;
+        stall->due = now + ALL_NS;
+        return;
+    }
+    stall->all = false;
     if (seen.first == view->rank)
         gba_stall_report(stall, view, &seen,
                          0 == seen.missing ? "; no member that this process sees is missing" : "",

@@ -370,7 +370,12 @@ TEST(test_left)
     const uint64_t now = gba_clock_ns();
     gba_where_t place = {
         .id = 9, .number = 7, .since = now - 1, .kind = GBA_WHERE_NONBLOCKING, .name = "work"};
-    const gba_stall_view_t view = {.name = "work", .size = 5, .name_member = name_rank, .job = job};
+    const gba_stall_view_t view = {.name = "work",
+                                   .path = "fallback",
+                                   .of = "members",
+                                   .size = 5,
+                                   .name_member = name_rank,
+                                   .job = job};
     char expected[256];
     gba_stall_t stall;
     gba_stall_seen_t seen;
@@ -405,6 +410,15 @@ TEST(test_left)
              (int)children[1]);
     assert_non_null(strstr(lines, expected));
     assert_non_null(strstr(lines, ", without progress for "));
+    lines[0] = '\0';
+    gba_log_set(keep, NULL, GBA_LOG_WARN);
+    stall.due = now + 4 * SECOND;
+    for (unsigned i = 0; i < 9; i++) {
+        gba_stall_watch(&stall, &view, NULL, now + i * SECOND);
+        assert_int_equal(stall.reported, i >= 5); /* it may just end at 4 s */
+    }
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_non_null(strstr(lines, "5 of 5 members have arrived; no member that this process sees"));
     children_end();
 }
 
