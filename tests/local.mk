@@ -22,7 +22,8 @@ GBA_UNIT_TESTS = tests/conformance/conformance tests/conformance/conformance_swi
 	tests/unit/failover/test_domains_failover tests/unit/failover/test_facts tests/unit/failover/test_failover \
 	tests/unit/failover/test_failover_states \
 	tests/unit/path/test_hierarchy tests/unit/path/test_hierarchy_failures tests/unit/base/test_host \
-	tests/unit/base/test_memory_file tests/unit/base/test_stall tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
+	tests/unit/base/test_memory_file tests/unit/base/test_stall tests/unit/base/test_where \
+	tests/unit/path/test_node_flags tests/unit/algo/test_numbering \
 	tests/unit/base/test_order tests/unit/base/test_params tests/unit/dev/test_path tests/unit/agree/test_plan \
 	tests/unit/agree/test_predict tests/unit/base/test_processors \
 	tests/unit/gpu/test_gpu_caches tests/unit/failover/test_renegotiate tests/unit/base/test_resources tests/unit/failover/test_retry \
