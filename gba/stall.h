@@ -31,9 +31,8 @@ typedef enum gba_where_kind {
 typedef struct gba_where {
     uint64_t id;     /* of the communicator, the same on all members in the job; 0: unknown */
     uint64_t number; /* of the barrier, from 1; 0: none */
-    uint64_t
-        since;     /* CLOCK_MONOTONIC, ns: when it began; of the last place: when it was complete */
-    uint64_t kind; /* gba_where_kind_t */
+    uint64_t since;  /* CLOCK_MONOTONIC, ns: when it began; of the last place: when it ended */
+    uint64_t kind;   /* gba_where_kind_t */
     char name[GBA_WHERE_NAME]; /* of the communicator */
 } gba_where_t;
 
@@ -45,8 +44,7 @@ typedef struct gba_where_process {
     uint32_t pid, user; /* as the reader sees them */
     uint32_t count;     /* of places */
     uint64_t looked;    /* CLOCK_MONOTONIC, ns: when it has looked last at its places */
-    gba_where_t
-        last; /* the last barrier or agreement that was complete; kind GBA_WHERE_NONE: none */
+    gba_where_t last;   /* the last complete barrier or agreement; GBA_WHERE_NONE: none */
     gba_where_t places[GBA_WHERE_MOST]; /* barriers, then other calls */
 } gba_where_process_t;
 
@@ -188,10 +186,11 @@ GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *vie
                                  const gba_stall_seen_t *seen, const char *note, uint64_t now);
 
 /*
- * Look at a watched barrier of which only the status pages say who has arrived, as gba_stall_look,
- * and report it when that is due, unless another member does. If all have arrived, the barrier may
- * just end, so this is reported a second later. stall: watched. view: its ctx is also passed to
- * name. name: as for gba_stall_look. now: ns. Thread-safe on different stalls. Not collective.
+ * Look at a watched barrier, as gba_stall_look does. Report the stall when that is due, unless
+ * another member does it. Only the status pages say which members have arrived. If all have
+ * arrived, the barrier may be about to end. The report then comes a second later.
+ * stall: watched. view: its ctx is also passed to name. name: as for gba_stall_look. now: ns.
+ * Thread-safe on different stalls. Not collective.
  */
 GBA_EXPORT void gba_stall_watch(gba_stall_t *stall, const gba_stall_view_t *view,
                                 void (*name)(void *ctx, gba_where_t *place), uint64_t now);

@@ -139,8 +139,9 @@ typedef struct gba_team_attr {
  * Find out what the members agree on between the barrier that has just completed and the next one.
  * may_block: at the end of a barrier that may block; false: before a barrier that may not. team:
  * NULL: there is none. Returns the same on all members between two barriers, if all have completed
- * the same ones: GBA_DUE_CREATE if team is NULL; GBA_DUE_TRIAL only if may_block. Only the thread
- * that runs the team's barrier calls it. Not collective. Never blocks.
+ * the same ones: GBA_DUE_CREATE if team is NULL; GBA_DUE_TRIAL only if may_block. To a member that
+ * has left the team it returns GBA_DUE_NOTHING. Only the thread that runs the team's barrier calls
+ * it. Not collective. Never blocks.
  */
 GBA_EXPORT gba_due_t gba_team_due(const gba_team_t *team, bool may_block);
 

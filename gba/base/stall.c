@@ -124,9 +124,9 @@ static bool place_reaches(const struct sight *sight, const gba_where_t *place, b
     return !away && (GBA_WHERE_NONBLOCKING == place->kind || place->kind == stalled->kind);
 }
 
-/* Whether the last place of a process shows that it has left the stalled barrier. Nobody leaves
- * that before the member has come who asks: a place that was left before is of an earlier
- * communicator with this number. */
+/* Whether the last place of a process shows that it has left the stalled barrier. Nobody leaves the
+ * stalled barrier before this member has arrived. So a place that was left before is of an earlier
+ * communicator with the same number. */
 static bool last_reaches(const struct sight *sight, const gba_where_process_t *process)
 {
     return process->last.since >= sight->stall->place.since &&
@@ -160,13 +160,16 @@ static gba_arrived_t member_arrived(const struct sight *sight, uint32_t member)
     return process_arrived(sight, process);
 }
 
-/* Read the status pages of the job, if there is one. A nonblocking barrier of this number that was
- * left may have been the agreement before it. */
+/* Read the status pages of the job, if there is one. If only they say who has arrived, find out
+ * whether a member has left the barrier. A nonblocking barrier of this number that was left may
+ * have been the agreement before it. */
 static void sight_begin(struct sight *sight)
 {
     const gba_where_process_t *process;
 
     gba_where_job_read(sight->view->job, &sight->job);
+    if (sight->view->arrived != NULL)
+        return;
     for (uint32_t member = 0; member < sight->view->size && !sight->left; member++) {
         process = process_of(sight, member);
         sight->left = process != NULL && last_reaches(sight, process) &&
@@ -176,9 +179,9 @@ static void sight_begin(struct sight *sight)
 }
 
 /*
- * The order of the members that may report: when a member began to wait, if the status pages decide
- * who has arrived, else 0. UINT64_MAX for a member whose page shows that it does not wait here: it
- * has left the barrier, is stopped, or computes since it has begun the barrier.
+ * The order of the members that may report. If the status pages decide who has arrived, it is the
+ * time when a member began to wait, else 0. UINT64_MAX: the page of the member shows that it does
+ * not wait here. It has left the barrier, it is stopped, or it has begun the barrier and computes.
  */
 static uint64_t member_since(const struct sight *sight, uint32_t member)
 {
