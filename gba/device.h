@@ -207,6 +207,19 @@ GBA_EXPORT void gba_device_choices_find(const char *list, gba_device_choices_t *
 GBA_EXPORT const char *gba_device_choices_first(const char *path, const char *list,
                                                 gba_device_choices_t *choices);
 
+/*
+ * Open the choices beside the device of this process. Other processes may wait for this one, so all
+ * of them have one limit: each has an equal part of the time that is left, and a device that does
+ * not answer leaves time for the next one.
+ * choices: any number. chosen: the path of the device that is passed over. attr: as for
+ * gba_device_init, but for timeout_ms. limit_ms: for all; 0: 10000, the time that one device has.
+ * devices: [GBA_DEVICE_CHOICES_MAX], by choice: set where one is opened, for gba_global_device_put.
+ * Thread-safe. Not collective. Blocks.
+ */
+GBA_EXPORT void gba_device_choices_open(const gba_device_choices_t *choices, const char *chosen,
+                                        const gba_device_attr_t *attr, uint32_t limit_ms,
+                                        gba_device_t **devices);
+
 /* Pack the distances of this process into one word, for the exchange with the other processes of
  * the host. Returns the word, never 0. Thread-safe. */
 GBA_EXPORT uint64_t gba_device_choices_word(const gba_device_choices_t *choices);

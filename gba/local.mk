@@ -86,7 +86,8 @@ gba_libgbaboot_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
 	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c \
 	gba/bootstrap/choose.c gba/bootstrap/plugin.c \
 	gba/bootstrap/pending.h gba/bootstrap/pending.c gba/bootstrap/mesh.h gba/bootstrap/mesh.c \
-	gba/bootstrap/signals.h gba/bootstrap/signals.c gba/bootstrap/remote.c gba/bootstrap/team.c
+	gba/bootstrap/signals.h gba/bootstrap/signals.c gba/bootstrap/remote.c gba/bootstrap/team.c \
+	gba/bootstrap/devices.h gba/bootstrap/devices.c
 EXTRA_gba_libgbaboot_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
 if HAVE_PMIX
 gba_libgbaboot_la_SOURCES += gba/bootstrap/pmix.c

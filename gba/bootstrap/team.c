@@ -13,7 +13,7 @@
 #include "gba/base/clock.h"
 #include "gba/bootstrap.h"
 #include "gba/bootstrap/backend.h"
-#include "gba/bootstrap/settings.h"
+#include "gba/bootstrap/devices.h"
 #include "gba/gba.h"
 #include "gba/stall.h"
 
@@ -22,19 +22,13 @@
  * matches by chance. */
 #define NOTICE_BYTES (sizeof(uint64_t) + sizeof(gba_notification_t) + 1)
 
-/* Time for a member to open the choices beside its device, ns: that which one device has. */
-#define OTHERS_NS UINT64_C(10000000000)
-
 struct boot_team {
     gba_bootstrap_t *bootstrap;
     const gba_oob_t *oob;
     uint64_t number; /* of the team in the bootstrap */
     gba_params_t params;
-    gba_device_choices_t choices;                  /* none, if the user set device_path */
-    bool choose;                                   /* a member has several choices */
-    gba_device_t *device;                          /* the chosen one; NULL: it cannot be opened */
-    gba_device_t *devices[GBA_DEVICE_CHOICES_MAX]; /* the other ones by choice, once `opened` */
-    bool opened;
+    struct gba_boot_devices devices;
+    bool choose;          /* a member has several choices of a device */
     gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_team_attr_t attr;
@@ -49,7 +43,7 @@ struct boot_team {
 static gba_status_t all_ready(const gba_oob_t *oob, struct boot_team *team, gba_status_t status,
                               char *message, size_t len)
 {
-    uint64_t words[] = {GBA_OK == status, team == NULL || team->choices.count < 2};
+    uint64_t words[] = {GBA_OK == status, team == NULL || team->devices.choices.count < 2};
     const gba_status_t sent = oob->min(oob->ctx, words, 2);
 
     if (GBA_OK != status)
@@ -62,45 +56,6 @@ static gba_status_t all_ready(const gba_oob_t *oob, struct boot_team *team, gba_
              GBA_OK != sent ? gba_bootstrap_message(oob->ctx)
                             : "another member cannot make a team");
     return GBA_OK != sent ? sent : GBA_ERR_REFUSED;
-}
-
-/* Find the devices among which this member chooses, as a process of MPI does. A parameter that the
- * user has not set is the very string of the defaults. */
-static void choices_find(struct boot_team *team)
-{
-    gba_params_t *params = &team->params, defaults;
-    const char *path = params->device_path, *list = params->device_list;
-
-    gba_params_default(&defaults);
-    path = gba_device_choices_first(path != defaults.device_path ? path : NULL,
-                                    list != defaults.device_list ? list : NULL, &team->choices);
-    if (path != NULL)
-        params->device_path = (char *)(uintptr_t)path; /* is not written to */
-}
-
-/* Choose among several devices, from the words of the members on this host, in the order of the
- * ranks. Without memory for the choice the first one stays: it affects speed only. */
-static gba_status_t device_choose(struct boot_team *team)
-{
-    const gba_oob_t *oob = team->oob;
-    const uint64_t mine = team->choices.count > 1 ? gba_device_choices_word(&team->choices) : 0;
-    uint64_t *words = team->gathered;
-    uint32_t count = 0, self = 0, chosen;
-    gba_status_t status;
-    char unused[160];
-
-    status = oob->allgather(oob->ctx, &mine, words, sizeof mine);
-    for (uint32_t i = 0; GBA_OK == status && i < oob->size; i++) {
-        if (i == oob->rank)
-            self = count;
-        if (gba_boot_same_host(team->bootstrap, i))
-            words[count++] = words[i];
-    }
-    if (GBA_OK == status && team->choices.count > 1 &&
-        GBA_OK == gba_device_choose(&team->choices, team->params.device_map, words, count, self,
-                                    &chosen, unused, sizeof unused))
-        team->params.device_path = team->choices.list[chosen].path;
-    return status;
 }
 
 /* Read the parameters, and allocate all that a barrier or its recovery needs. */
@@ -124,76 +79,13 @@ static gba_status_t prepare(gba_bootstrap_t *bootstrap, const gba_params_t *para
     else if (GBA_OK == status)
         status = gba_params_environment(&made->params, message, len);
     if (GBA_OK == status) {
-        choices_find(made);
+        gba_boot_devices_find(&made->devices, &made->params);
         *team = made;
         return GBA_OK;
     }
     free(made->gathered);
     free(made);
     return status;
-}
-
-/* timeout_ms: as in gba_device_attr_t. */
-static gba_status_t device_open(const struct boot_team *team, const char *path, uint32_t timeout_ms,
-                                gba_device_t **device)
-{
-    const gba_device_attr_t attr = {.job = gba_bootstrap_job(team->bootstrap),
-                                    .key_file = team->params.switch_key_file,
-                                    .timeout_ms = timeout_ms};
-
-    return gba_global_device_get(path, &attr, device);
-}
-
-/* Open all choices but the chosen one. The other members wait meanwhile, so each choice has an
- * equal part of the time that is left: OTHERS_NS, or half of the time that a call of the exchange
- * may take. */
-static void others_open(struct boot_team *team)
-{
-    uint64_t limit = 0, began = gba_clock_ns(), spent = 0;
-    char unused[160];
-
-    if (GBA_OK != gba_boot_env_timeout(&limit, unused, sizeof unused) || 0 == limit ||
-        limit / 2 > OTHERS_NS)
-        limit = 2 * OTHERS_NS;
-    for (uint32_t i = 0; i < team->choices.count; i++) {
-        const uint64_t left = spent < limit / 2 ? limit / 2 - spent : 0;
-
-        if (0 != strcmp(team->choices.list[i].path, team->params.device_path))
-            (void)device_open(team, team->choices.list[i].path,
-                              (uint32_t)(left / (team->choices.count - i) / 1000000u) + 1,
-                              &team->devices[i]);
-        spent = gba_clock_ns() - began;
-    }
-    team->opened = true;
-}
-
-/* The other devices of a member with several choices, opened at the first call. */
-static uint32_t devices_get(void *ctx, gba_device_t **list, uint32_t max)
-{
-    struct boot_team *team = ctx;
-    uint32_t count = 0;
-
-    if (!team->opened)
-        others_open(team);
-    for (uint32_t i = 0; i < team->choices.count && count < max; i++)
-        if (team->devices[i] != NULL)
-            list[count++] = team->devices[i];
-    return count;
-}
-
-/* Open the chosen device, or, if that is not possible, the first of the others. */
-static void device_get(struct boot_team *team)
-{
-    gba_team_attr_t *attr = &team->attr;
-
-    attr->device_status = device_open(team, team->params.device_path, 0, &team->device);
-    attr->device = team->device;
-    if (attr->device == NULL && 0 != devices_get(team, &attr->device, 1))
-        attr->device_status = GBA_OK;
-    if (attr->device == NULL || team->choices.count < 2)
-        return;
-    attr->devices = devices_get;
-    attr->devices_ctx = team;
 }
 
 static void agreement_begin(struct boot_team *team)
@@ -242,7 +134,7 @@ static void exchange_look(void *ctx)
     gba_stall_watch(&team->stall, &view, runtime_place, gba_clock_ns());
 }
 
-/* The barrier or agreement has ended. */
+/* The watched barrier or agreement has ended, if there is one. */
 static void exchange_end(struct boot_team *team, bool complete)
 {
     gba_boot_look(team->bootstrap, NULL, NULL);
@@ -256,14 +148,15 @@ static void exchange_end(struct boot_team *team, bool complete)
 static void exchange_begin(struct boot_team *team, gba_where_kind_t kind)
 {
     gba_team_stats_t stats = {.rounds = 0};
+    uint64_t number;
 
     if (team->team != NULL)
         gba_team_stats(team->team, &stats);
-    stats.rounds += team->fallbacks + 1;
-    if (stats.rounds != team->stall.place.number || kind != team->stall.place.kind) {
+    number = stats.rounds + team->fallbacks + 1;
+    if (number != team->stall.place.number || kind != team->stall.place.kind) {
         exchange_end(team, false);
-        gba_stall_begin(&team->stall, stats.rounds,
-                        (uint64_t)team->params.stuck_after * 1000000000u, 0, gba_clock_ns());
+        gba_stall_begin(&team->stall, number, (uint64_t)team->params.stuck_after * 1000000000u, 0,
+                        gba_clock_ns());
         team->stall.place.kind = kind;
     }
     gba_boot_look(team->bootstrap, exchange_look, team);
@@ -411,17 +304,18 @@ static void runtime_freed(void *ctx)
 {
     struct boot_team *team = ctx;
 
+    exchange_end(team, false); /* of a barrier that has failed outside the exchange */
     gba_bootstrap_remote_close(team->remote);
-    gba_global_device_put(team->device);
-    for (uint32_t i = 0; i < GBA_DEVICE_CHOICES_MAX; i++)
-        gba_global_device_put(team->devices[i]);
+    gba_boot_devices_close(&team->devices);
     free(team->gathered);
     free(team);
 }
 
 static gba_status_t create(struct boot_team *team, char *message, size_t len)
 {
-    gba_status_t status = team->choose ? device_choose(team) : GBA_OK;
+    gba_status_t status =
+        team->choose ? gba_boot_devices_choose(&team->devices, team->bootstrap, team->gathered)
+                     : GBA_OK;
 
     team->attr = (gba_team_attr_t){.name = "all",
                                    .params = &team->params,
@@ -446,7 +340,7 @@ static gba_status_t create(struct boot_team *team, char *message, size_t len)
     if (GBA_OK != status)
         return status;
     team->attr.remote = team->remote;
-    device_get(team);
+    gba_boot_devices_open(&team->devices, team->bootstrap, &team->attr);
     agreement_begin(team);
     exchange_begin(team, GBA_WHERE_AGREEMENT);
     status = gba_team_create(&team->attr, team->oob, &team->team);

@@ -6,10 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
 #include "gba/dev/choose.h"
 #include "gba/dev/distance.h"
 #include "gba/dev/device_path.h"
 #include "gba/dev/selection.h"
+
+/* The time that one device has, see gba_device_attr_t.timeout_ms. */
+#define LIMIT_MS 10000u
 
 /* Add a choice, unless it is a file without that access (as for access(2)). */
 static void choice_add(gba_device_choices_t *choices, const char *path, int access_mode)
@@ -64,6 +68,23 @@ const char *gba_device_choices_first(const char *path, const char *list,
     if (choices->count > 0)
         return choices->list[0].path;
     return list != NULL ? "none" : NULL;
+}
+
+void gba_device_choices_open(const gba_device_choices_t *choices, const char *chosen,
+                             const gba_device_attr_t *attr, uint32_t limit_ms,
+                             gba_device_t **devices)
+{
+    const uint64_t limit = 0 == limit_ms ? LIMIT_MS : limit_ms, began = gba_clock_ns();
+    gba_device_attr_t own = *attr;
+    uint64_t spent;
+
+    for (uint32_t i = 0; i < choices->count; i++) {
+        if (0 == strcmp(choices->list[i].path, chosen))
+            continue;
+        spent = (gba_clock_ns() - began) / 1000000u;
+        own.timeout_ms = (uint32_t)((spent < limit ? limit - spent : 0) / (choices->count - i)) + 1;
+        (void)gba_global_device_get(choices->list[i].path, &own, &devices[i]);
+    }
 }
 
 /*

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-#include "gba/base/clock.h"
-
-/* Time in ms for which a process waits for all choices together: the time that one device has,
- * because the other ranks of the job wait for this process. */
-#define OTHERS_MS 10000u
-
 static const char *path_of(uint32_t index)
 {
     const gba_device_choices_t *choices = &gba_common.device.choices;
@@ -19,31 +13,11 @@ static const char *path_of(uint32_t index)
     return choices->count > 1 ? choices->list[index].path : gba_common.params.device_path;
 }
 
-/* Open a device with this job's attributes, unless it is open. timeout_ms: as in gba_device_attr_t.
- * Returns as gba_global_device_get. With the lock held. */
-static gba_status_t device_open(uint32_t index, uint32_t timeout_ms)
+/* The attributes of this job. job: filled in. */
+static gba_device_attr_t attr_get(char *job, size_t len)
 {
-    struct gba_common_device *device = &gba_common.device;
-    char job[256];
-    gba_device_attr_t attr = {
-        .job = job, .key_file = gba_common.params.switch_key_file, .timeout_ms = timeout_ms};
-
-    if (device->open[index] != NULL)
-        return GBA_OK;
-    gba_compat_job_name(job, sizeof job);
-    return gba_global_device_get(path_of(index), &attr, &device->open[index]);
-}
-
-/* Open a choice beside the device of the process. Each may use an equal part of the time that is
- * left, so a switch that does not answer leaves time for the next one. With the lock held. */
-static void other_open(uint32_t index)
-{
-    struct gba_common_device *device = &gba_common.device;
-    const uint32_t left = device->others_ms < OTHERS_MS ? OTHERS_MS - device->others_ms : 0;
-    const uint64_t began = gba_clock_ns();
-
-    (void)device_open(index, left / (device->choices.count - index) + 1);
-    device->others_ms += (uint32_t)((gba_clock_ns() - began) / 1000000u);
+    gba_compat_job_name(job, len);
+    return (gba_device_attr_t){.job = job, .key_file = gba_common.params.switch_key_file};
 }
 
 /* Open the choices beside the chosen one, once in the life of the process. With the lock held.
@@ -51,10 +25,13 @@ static void other_open(uint32_t index)
 static void others_open(void)
 {
     struct gba_common_device *device = &gba_common.device;
+    gba_device_attr_t attr;
+    char job[256];
 
-    for (uint32_t i = 0; i < device->choices.count && !device->others_tried; i++)
-        if (i != device->chosen)
-            other_open(i);
+    if (device->others_tried)
+        return;
+    attr = attr_get(job, sizeof job);
+    gba_device_choices_open(&device->choices, path_of(device->chosen), &attr, 0, device->open);
     device->others_tried = true;
 }
 
@@ -99,6 +76,8 @@ static void device_report(void)
 gba_device_t *gba_common_device_get(gba_status_t *status)
 {
     struct gba_common_device *device = &gba_common.device;
+    gba_device_attr_t attr;
+    char job[256];
     bool tried;
 
     opal_mutex_lock(&gba_common.lock);
@@ -106,8 +85,10 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
     if (!tried) {
         gba_common_choice_make();
         device->current = device->chosen;
+        attr = attr_get(job, sizeof job);
         gba_common_log_keep(device->detail, sizeof device->detail);
-        device->status = device_open(device->chosen, 0);
+        device->status =
+            gba_global_device_get(path_of(device->chosen), &attr, &device->open[device->chosen]);
         gba_common_log_keep(NULL, 0);
         if (GBA_OK != device->status)
             device_replace(device);

@@ -19,7 +19,6 @@ struct gba_common_device {
     uint32_t chosen;                            /* index, see choice.c */
     uint32_t current; /* index of the device: another one if the chosen one cannot be opened */
     bool others_tried;
-    uint32_t others_ms; /* spent on opening them */
 };
 
 /* device.c */
