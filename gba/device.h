@@ -212,7 +212,8 @@ GBA_EXPORT const char *gba_device_choices_first(const char *path, const char *li
  * of them have one limit: each has an equal part of the time that is left, and a device that does
  * not answer leaves time for the next one.
  * choices: any number. chosen: the path of the device that is passed over. attr: as for
- * gba_device_init, but for timeout_ms. limit_ms: for all; 0: 10000, the time that one device has.
+ * gba_device_init, but not NULL, and without timeout_ms. limit_ms: for all; 0: 10000, the time that
+ * one device has.
  * devices: [GBA_DEVICE_CHOICES_MAX], by choice: set where one is opened, for gba_global_device_put.
  * Thread-safe. Not collective. Blocks.
  */

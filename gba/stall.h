@@ -188,7 +188,7 @@ GBA_EXPORT void gba_stall_report(gba_stall_t *stall, const gba_stall_view_t *vie
 /*
  * Look at a watched barrier, as gba_stall_look does. Report the stall when that is due, unless
  * another member does it. Only the status pages say which members have arrived. If all have
- * arrived, the barrier may be about to end. The report then comes a second later.
+ * arrived, the barrier may be about to end. The first report then comes a second later.
  * stall: watched. view: its ctx is also passed to name. name: as for gba_stall_look. now: ns.
  * Thread-safe on different stalls. Not collective.
  */

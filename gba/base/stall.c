@@ -337,9 +337,11 @@ void gba_stall_watch(gba_stall_t *stall, const gba_stall_view_t *view,
     if (!gba_stall_look(stall, now, name, view->ctx))
         return;
     gba_stall_see(stall, view, &seen);
-    if (seen.arrived == view->size && !stall->all) {
+    if (seen.arrived == view->size && !stall->all && !stall->reported) {
         stall->all = true;
         stall->due = now + ALL_NS;
+        if (now < stall->end && stall->due > stall->end)
+            stall->due = stall->end; /* the report precedes the end */
         return;
     }
     stall->all = false;

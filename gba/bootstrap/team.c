@@ -137,6 +137,8 @@ static void exchange_look(void *ctx)
 /* The watched barrier or agreement has ended, if there is one. */
 static void exchange_end(struct boot_team *team, bool complete)
 {
+    if (0 == team->stall.place.number)
+        return;
     gba_boot_look(team->bootstrap, NULL, NULL);
     if (0 != team->stall.number)
         gba_stall_end(&team->stall, team->stall.place.name, complete, gba_clock_ns());

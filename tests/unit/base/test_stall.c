@@ -338,8 +338,13 @@ TEST(test_left)
         gba_stall_watch(&stall, &view, NULL, now + i * SECOND);
         assert_int_equal(stall.reported, i >= 5); /* it may just end at 4 s */
     }
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
     assert_non_null(strstr(lines, "5 of 5 members have arrived; no member that this process sees"));
+    /* The last report precedes the end of the job. */
+    lines[0] = '\0';
+    stall.due = stall.end = now + 9 * SECOND;
+    gba_stall_watch(&stall, &view, NULL, now + 9 * SECOND);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_non_null(strstr(lines, "5 of 5 members have arrived"));
     children_end();
 }
 
